@@ -1,0 +1,104 @@
+"""Brings a database to the head of sql/migrations, forward only.
+
+Called by the `migrate` function and the CLI with an administrator's connection string.  Holds an advisory lock throughout, so that a
+lock row which a killed migrator left in the library's own table can be broken without asking who holds it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from urllib.parse import urlencode
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from yoyo import get_backend, read_migrations
+from yoyo.backends.base import DatabaseBackend
+
+from hindsight_aws.errors import HindsightError
+from hindsight_aws.faults import reached
+
+_ADVISORY_LOCK = 0x4853_4D49  # "HSMI": one migrator at a time in a database
+_LEAST_VECTOR = (0, 8)
+_SETTINGS = "-c role=hindsight_owner -c search_path=hindsight,public"
+
+
+class MigrationRefused(HindsightError):
+    """The database cannot take the schema; the message says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationReport:
+    """What a migrator did: names of the migrations applied now, and how many there are in all."""
+
+    applied: tuple[str, ...]
+    total: int
+
+
+def migrate(admin_url: str) -> MigrationReport:
+    """Creates roles, schema and extensions where missing, then applies what is not applied yet.
+
+    Idempotent; a migrator killed at any point can be run again, each migration being one transaction.
+
+    Raises: MigrationRefused when pgvector is older than 0.8.
+    """
+    with psycopg.connect(admin_url, autocommit=True) as admin:
+        admin.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
+        _run_script(admin, "roles")
+        _require_vector(admin)
+        _run_script(admin, "lend_router")
+        try:
+            return _apply(admin_url)
+        finally:
+            _run_script(admin, "return_router")
+
+
+def pending(admin_url: str) -> tuple[str, ...]:
+    """Names of the migrations that this database has not seen."""
+    with _backend(admin_url) as (backend, folder):
+        return tuple(m.id for m in backend.to_apply(read_migrations(folder)))
+
+
+def _apply(admin_url: str) -> MigrationReport:
+    with _backend(admin_url) as (backend, folder):
+        known = read_migrations(folder)
+        backend.break_lock()
+        applied: list[str] = []
+        with backend.lock():
+            for migration in backend.to_apply(known):
+                backend.apply_one(migration)
+                applied.append(migration.id)
+                reached("migrator.after_migration")
+        return MigrationReport(tuple(applied), len(known))
+
+
+@contextmanager
+def _backend(admin_url: str) -> Iterator[tuple[DatabaseBackend, str]]:
+    with as_file(files("hindsight_aws.store").joinpath("sql", "migrations")) as folder:
+        backend = get_backend(_library_url(admin_url))
+        try:
+            yield backend, str(folder)
+        finally:
+            backend.connection.close()
+
+
+def _library_url(admin_url: str) -> str:
+    """The connection string in the migration library's form, acting as the owner of the schema."""
+    parts = {key: str(value) for key, value in conninfo_to_dict(admin_url).items() if value is not None}
+    database = parts.pop("dbname", "postgres")
+    return f"postgresql+psycopg:///{database}?{urlencode(parts | {'options': _SETTINGS})}"
+
+
+def _run_script(admin: psycopg.Connection[tuple[object, ...]], name: str) -> None:
+    script = files("hindsight_aws.store").joinpath("sql", "bootstrap", f"{name}.sql").read_text("utf-8")
+    admin.execute(script.encode())
+
+
+def _require_vector(admin: psycopg.Connection[tuple[object, ...]]) -> None:
+    row = admin.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+    version = str(row[0]) if row else "none"
+    if tuple(int(part) for part in re.findall(r"\d+", version)[:2]) < _LEAST_VECTOR:
+        raise MigrationRefused(f"pgvector 0.8 or newer is required, this database has {version}")

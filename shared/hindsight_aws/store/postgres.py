@@ -1,0 +1,126 @@
+"""The Store over Postgres: opens tenant-bound transactions and hands out their repositories.
+
+Made by runtime.py; calls the repositories of this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import dict_row
+
+from hindsight_aws.errors import DatabaseUnavailable
+from hindsight_aws.faults import reached
+from hindsight_aws.model.ids import TenantId
+from hindsight_aws.ports.store import DueWork, KeyRecord
+from hindsight_aws.store.connection import ConnectionHolder, PgConnection
+from hindsight_aws.store.queries import Query, queries
+from hindsight_aws.store.session import Session
+
+_TRANSACTION = queries("transaction")
+_CROSSING = queries("crossing")
+
+
+class PostgresTransaction:
+    """The repositories of one transaction, each made when first asked for."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+
+class PostgresStore:
+    """A Store on one connection: for an execution environment, which handles one event at a time."""
+
+    def __init__(self, conninfo: Callable[[], str], connect_for_s: float = 20.0, statement_timeout_ms: int = 25_000) -> None:
+        self._holder = ConnectionHolder(conninfo, connect_for_s)
+        self._timeout_ms = statement_timeout_ms
+
+    @contextmanager
+    def transaction(self, tenant_id: TenantId) -> Iterator[PostgresTransaction]:
+        connection = self._begin(tenant_id)
+        try:
+            yield PostgresTransaction(Session(connection, tenant_id))
+        except psycopg.OperationalError as broken:
+            self._abandon(connection)
+            if isinstance(broken, psycopg.errors.QueryCanceled):
+                raise
+            raise DatabaseUnavailable("the database connection broke") from broken
+        except BaseException:
+            self._abandon(connection)
+            raise
+        reached("store.before_commit")
+        self._commit(connection)
+        reached("store.after_commit")
+
+    def resolve_key(self, key_hash: bytes) -> KeyRecord | None:
+        found = self._cross(_CROSSING["resolve_key"], {"key_hash": key_hash})
+        if not found:
+            return None
+        row = found[0]
+        return KeyRecord(
+            tenant_id=row["tenant_id"],
+            key_id=row["key_id"],
+            subject=row["subject"],
+            permissions=frozenset(row["permissions"]),
+            bank_patterns=tuple(row["bank_patterns"]),
+            forced_tags=row["forced_tags"],
+            fact_types=None if row["fact_types"] is None else frozenset(row["fact_types"]),
+            exact_scopes=None if row["exact_scopes"] is None else tuple(tuple(tags) for tags in row["exact_scopes"]),
+            is_expired=row["is_expired"],
+            is_revoked=row["is_revoked"],
+        )
+
+    def due_work(self, at_most: int, auto_consolidation: bool) -> list[DueWork]:
+        found = self._cross(_CROSSING["due_work"], {"at_most": at_most, "auto_consolidation": auto_consolidation})
+        return [DueWork(row["tenant_id"], row["kind"], row["bank_id"], row["id"]) for row in found]
+
+    def close(self) -> None:
+        """Closes the connection; the next use opens another (before a snapshot, and at the end of a test)."""
+        self._holder.drop()
+
+    def _begin(self, tenant_id: UUID) -> PgConnection:
+        """An open transaction bound to the tenant, in one round trip; a connection that died while idle is replaced once."""
+        for last_try in (False, True):
+            connection = self._holder.get()
+            try:
+                with connection.pipeline():
+                    connection.execute(_TRANSACTION["begin"].text)
+                    connection.execute(
+                        _TRANSACTION["bind_tenant"].text, {"tenant_id": str(tenant_id), "timeout_ms": str(self._timeout_ms)}
+                    )
+            except psycopg.OperationalError as broken:
+                self._holder.drop()
+                if last_try:
+                    raise DatabaseUnavailable("the database connection broke") from broken
+            else:
+                return connection
+        raise AssertionError("unreachable")
+
+    def _commit(self, connection: PgConnection) -> None:
+        try:
+            connection.execute(_TRANSACTION["commit"].text)
+        except psycopg.OperationalError as broken:
+            self._holder.drop()
+            raise DatabaseUnavailable("the database connection broke while committing") from broken
+
+    def _abandon(self, connection: PgConnection) -> None:
+        try:
+            connection.execute(_TRANSACTION["rollback"].text)
+        except psycopg.Error:
+            self._holder.drop()
+
+    def _cross(self, query: Query, params: dict[str, object]) -> list[dict[str, Any]]:
+        for last_try in (False, True):
+            connection = self._holder.get()
+            try:
+                with connection.cursor(row_factory=dict_row) as cursor:
+                    return cursor.execute(query.text, params).fetchall()
+            except psycopg.OperationalError as broken:
+                self._holder.drop()
+                if last_try:
+                    raise DatabaseUnavailable("the database connection broke") from broken
+        raise AssertionError("unreachable")

@@ -1,0 +1,62 @@
+"""Runs named queries inside one tenant-bound transaction.  Made by store/postgres.py, used by every repository of store/."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import dict_row, tuple_row
+
+from hindsight_aws.store.connection import PgConnection, Row
+from hindsight_aws.store.queries import Query
+
+
+class Session:
+    """A transaction in which row-level security sees one tenant.
+
+    Every query gets `%(tenant_id)s` as well: the predicate is written out in each statement, the policy is the second lock.
+    """
+
+    __slots__ = ("connection", "tenant_id")
+
+    def __init__(self, connection: PgConnection, tenant_id: UUID) -> None:
+        self.connection = connection
+        self.tenant_id = tenant_id
+
+    def rows(self, query: Query, **params: object) -> list[Row]:
+        """Every row of the answer, as a dict by column."""
+        with self.connection.cursor(row_factory=dict_row, binary=True) as cursor:
+            return cursor.execute(query.text, self._bound(params)).fetchall()
+
+    def row(self, query: Query, **params: object) -> Row | None:
+        """The first row, or None."""
+        with self.connection.cursor(row_factory=dict_row, binary=True) as cursor:
+            return cursor.execute(query.text, self._bound(params)).fetchone()
+
+    def tuples(self, query: Query, **params: object) -> list[tuple[Any, ...]]:
+        """Every row of the answer as a tuple: the cheap form, for answers of many rows."""
+        with self.connection.cursor(row_factory=tuple_row, binary=True) as cursor:
+            return cursor.execute(query.text, self._bound(params)).fetchall()
+
+    def execute(self, query: Query, **params: object) -> int:
+        """Runs a statement that answers no rows; returns how many rows it touched."""
+        with self.connection.cursor() as cursor:
+            return cursor.execute(query.text, self._bound(params)).rowcount
+
+    def send(self, query: Query, **params: object) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Starts a query and returns its cursor; inside `pipeline()` the answer is fetched later, without a round trip of its own."""
+        cursor = self.connection.cursor(row_factory=tuple_row, binary=True)
+        return cursor.execute(query.text, self._bound(params))
+
+    @contextmanager
+    def pipeline(self) -> Iterator[None]:
+        """Statements sent inside share round trips; the first failure aborts the rest."""
+        with self.connection.pipeline():
+            yield
+
+    def _bound(self, params: dict[str, object]) -> dict[str, object]:
+        params["tenant_id"] = self.tenant_id
+        return params

@@ -1,0 +1,8 @@
+-- resolve_key --
+-- The API key with this hash, of whatever tenant: the first of the two questions that cross tenants.
+SELECT tenant_id, key_id, subject, permissions, bank_patterns, forced_tags, fact_types, exact_scopes, is_expired, is_revoked
+FROM resolve_key(%(key_hash)s::bytea)
+
+-- due_work --
+-- Pending work that nobody holds, of every tenant: the second of the two.
+SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer, %(auto_consolidation)s::boolean)
