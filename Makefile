@@ -1,17 +1,20 @@
 PYTHON := .venv/bin/python
 LOCKS  := pyproject.toml requirements/build.lock requirements/uv.lock .ci/install
 PORT   ?= 8888
+# HINDSIGHT_LOCAL_MODEL=qwen make run (or demo): a small real language model, brought on demand.
+QWEN   := $(filter qwen,$(HINDSIGHT_LOCAL_MODEL))
+MODEL  := $(if $(QWEN),.venv/qwen.stamp)
 
-.PHONY: help demo run test test-deep check bench clean lock
+.PHONY: help demo run test test-deep check bench synth clean lock
 .DEFAULT_GOAL := help
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: .venv/demo.stamp ## start the stack, tell it a conversation, show what it remembers, stop (KEEP=1: stay up)
-	@KEEP="$(KEEP)" $(PYTHON) -m infra.local.demo
+demo: .venv/demo.stamp $(MODEL) ## start the stack, tell it a conversation, show what it remembers, stop (KEEP=1: stay up)
+	@KEEP="$(KEEP)" $(PYTHON) -m infra.local.demo$(if $(QWEN),.with_qwen)
 
-run: .venv/demo.stamp ## serve the API on 127.0.0.1:8888 until Ctrl-C (PORT=n: elsewhere)
+run: .venv/demo.stamp $(MODEL) ## serve the API on 127.0.0.1:8888 until Ctrl-C (PORT=n: elsewhere; docs/howto/local-model.md: models)
 	@$(PYTHON) -m infra.local up --port $(PORT)
 
 test: .venv/dev.stamp ## run every test in small doses (ARGS="-k scope": pass on to pytest)
@@ -29,12 +32,18 @@ check: .venv/dev.stamp ## format, lint, types, one-way doors, file hygiene
 bench: .venv/dev.stamp ## measure latency, throughput and CPU per call (ARGS="--help": what else)
 	@$(PYTHON) -m tests.bench $(ARGS)
 
+synth: .venv/dev.stamp ## make the CloudFormation stacks in cdk.out, print time and size (ARGS="-c profile=prod")
+	@$(PYTHON) -m infra.app $(ARGS)
+
 clean: ## remove environments and caches; the local stack's data in .local stays
 	@rm -rf .venv .uv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist cdk.out
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 lock: ## rewrite requirements/*.lock from pyproject.toml (ARGS=--upgrade: newer versions)
 	@.ci/lock $(ARGS)
+
+.venv/qwen.stamp: .venv/demo.stamp requirements/qwen.lock .ci/install-model
+	@.ci/install-model
 
 .venv/%.stamp: requirements/%.lock $(LOCKS)
 	@.ci/install $*

@@ -1,41 +1,78 @@
-"""What every test shares: the dose it runs in and the seed of its randomness.
+"""What every test shares: the dose it runs in, the seed of its randomness, and walls around the machine.
 
 `make test` runs small doses from a fixed seed, so that a red gate is red again. `make test-deep` sets
 HINDSIGHT_TEST_DOSE=deep and a fresh --hypothesis-seed; the header prints both, and `SEED=n` repeats a run.
 """
 
 import os
+import sys
+from ipaddress import ip_address
 from typing import Literal
 
 import pytest
-from hypothesis import HealthCheck, Verbosity, settings
+from hypothesis import HealthCheck, settings
+
+pytest_plugins = ["tests.support.database", "tests.support.stack"]
 
 Dose = Literal["small", "deep"]
 
-pytest_plugins = ["tests.support.database"]
+settings.register_profile("small", max_examples=25, derandomize=True)
+settings.register_profile("deep", max_examples=1_000, print_blob=True)
+for _profile in ("small", "deep"):
+    # A shared machine is slow at times, and a stored example would make one run differ from the next.
+    settings.register_profile(
+        _profile,
+        settings.get_profile(_profile),
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 
-_SLOW_MACHINE = (HealthCheck.too_slow,)
-
-settings.register_profile(
-    "small",
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=_SLOW_MACHINE,
-)
-settings.register_profile(
-    "deep",
-    max_examples=1_000,
-    deadline=None,
-    database=None,
-    print_blob=True,
-    suppress_health_check=_SLOW_MACHINE,
-    verbosity=Verbosity.normal,
-)
+_AWS_WITHOUT_AN_ACCOUNT = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_REGION": "eu-central-1",
+    "AWS_DEFAULT_REGION": "eu-central-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+}
 
 
-def _chosen_dose() -> Dose:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds `--cases PATH`: another file for tests/cases to play."""
+    parser.addoption("--cases", metavar="PATH", help="play the cases of this file (tests/cases)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Loads the dose's Hypothesis profile and shuts out the developer's own settings, account and network."""
+    settings.load_profile(chosen_dose())
+    for name in list(os.environ):
+        if name.startswith(("AWS_", "HINDSIGHT_")) and not name.startswith("HINDSIGHT_TEST_"):
+            del os.environ[name]
+    os.environ.update(_AWS_WITHOUT_AN_ACCOUNT)
+    sys.addaudithook(_refuse_all_but_loopback)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Prints what is needed to run the same tests again."""
+    return f"dose: {chosen_dose()}, seed: {_chosen_seed(config)}"
+
+
+@pytest.fixture(scope="session")
+def dose() -> Dose:
+    """The amount of work asked for: `small` in the gate, `deep` for the doses the issues name."""
+    return chosen_dose()
+
+
+@pytest.fixture(scope="session")
+def seed(pytestconfig: pytest.Config) -> int:
+    """The seed for a test's own `random.Random`; 0 in the gate, printed in the header."""
+    return _chosen_seed(pytestconfig)
+
+
+def chosen_dose() -> Dose:
+    """The dose that the environment asks for."""
     dose = os.environ.get("HINDSIGHT_TEST_DOSE", "small")
     if dose == "small":
         return "small"
@@ -48,23 +85,16 @@ def _chosen_seed(config: pytest.Config) -> int:
     return int(config.getoption("--hypothesis-seed") or 0)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Loads the Hypothesis profile of the chosen dose."""
-    settings.load_profile(_chosen_dose())
+def _refuse_all_but_loopback(event: str, arguments: tuple[object, ...]) -> None:
+    if event != "socket.connect":
+        return
+    address = arguments[1]
+    if isinstance(address, tuple) and not _is_loopback(str(address[0])):
+        pytest.fail(f"a test reached for {address[0]}:{address[1]}; only loopback is allowed")
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    """Prints what is needed to run the same tests again."""
-    return f"dose: {_chosen_dose()}, seed: {_chosen_seed(config)}"
-
-
-@pytest.fixture(scope="session")
-def dose() -> Dose:
-    """The amount of work asked for: `small` in the gate, `deep` for the doses the issues name."""
-    return _chosen_dose()
-
-
-@pytest.fixture(scope="session")
-def seed(pytestconfig: pytest.Config) -> int:
-    """The seed for a test's own `random.Random`; 0 in the gate, printed in the header."""
-    return _chosen_seed(pytestconfig)
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host in {"", "localhost"}

@@ -34,3 +34,26 @@ def test_documents_link_only_to_files_that_exist() -> None:
     ]
 
     assert broken == []
+
+
+def test_every_guarantee_names_tests_that_exist() -> None:
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    promises = re.split(r"^## (G\d+)$", page, flags=re.MULTILINE)[1:]
+
+    named: dict[str, list[tuple[str, str]]] = {}
+    for promise, text in zip(promises[::2], promises[1::2], strict=True):
+        file = ""
+        for found in re.findall(r"^ *- `(\S+)`$", text, re.MULTILINE):
+            if found.endswith(".py"):
+                file = found
+            else:
+                named.setdefault(promise, []).append((file, found))
+    missing = [
+        f"{promise}: {file}::{test}"
+        for promise, tests in named.items()
+        for file, test in tests
+        if not re.search(rf"^def {test}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+
+    assert list(named) == [f"G{number}" for number in range(1, 13)]
+    assert missing == []
