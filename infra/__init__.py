@@ -1,1 +1,1 @@
-"""The same system twice, from one table: `topology` describes it, `cloud/` deploys it, `local/` runs it on one machine."""
+"""The same system twice, from one table: `topology` tells it, `cloud/` deploys it, `local/` runs it on one machine."""

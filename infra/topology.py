@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeVar
 
-KIB: Final = 1024
-MIB: Final = 1024 * KIB
+MIB: Final = 1024 * 1024
 
 VISIBILITY_PER_TIMEOUT: Final = 6
 """A queue hides a message at least this many times its consumer's timeout (AWS's advice for event source mappings)."""
@@ -119,6 +118,7 @@ class Function:
     database_role: DatabaseRole
     models: tuple[ModelUse, ...] = ()
     sends_to: tuple[str, ...] = ()
+    starts: tuple[str, ...] = ()
     function_url: bool = False
     handler: str = "handler.handler"
     layers: tuple[str, ...] = ("dependencies", "product")
@@ -170,6 +170,9 @@ class Topology:
         for function in self.functions:
             for name in function.sends_to:
                 self.queue(name)
+            for name in function.starts:
+                if name not in self.workflows:
+                    raise TopologyError(f"the topology has no workflow named {name!r}")
         for function, trigger in self.each(QueueTrigger):
             least = VISIBILITY_PER_TIMEOUT * function.timeout
             if self.queue(trigger.queue).visibility < least:
@@ -183,12 +186,22 @@ class Topology:
         """The queue of that name. Raises: TopologyError, when there is none."""
         return _named(self.queues, name, "queue")
 
+    @property
+    def workflows(self) -> tuple[str, ...]:
+        """The names of the Step Functions workflows, each defined in `infra/workflows/<name>.asl.json`."""
+        return tuple(dict.fromkeys(trigger.workflow for _, trigger in self.each(WorkflowTrigger)))
+
     def each(self, kind: type[AnyTrigger]) -> Iterator[tuple[Function, AnyTrigger]]:
         """Every trigger of one kind, with the function it belongs to."""
         for function in self.functions:
             for trigger in function.triggers:
                 if isinstance(trigger, kind):
                     yield function, trigger
+
+
+def workflow_setting(workflow: str) -> str:
+    """Environment variable under which a function that starts a workflow finds its ARN."""
+    return f"HINDSIGHT_WORKFLOW_{workflow.upper().replace('-', '_')}_ARN"
 
 
 AnyNamed = TypeVar("AnyNamed", Function, Queue)
@@ -211,17 +224,20 @@ _MEMORIES: Final = "/v1/default/banks/{bank_id}/memories"
 _CALLS_OF_MINUTES: Final = 300
 
 TOPOLOGY: Final = Topology(
-    queues=(Queue("ingest", visibility=VISIBILITY_PER_TIMEOUT * _CALLS_OF_MINUTES),),
+    queues=(
+        Queue("ingest", visibility=VISIBILITY_PER_TIMEOUT * _CALLS_OF_MINUTES),
+        Queue("consolidate", visibility=VISIBILITY_PER_TIMEOUT * _CALLS_OF_MINUTES),
+    ),
     functions=(
         Function(
             name="retain",
-            triggers=(Route("POST", _MEMORIES), Route("POST", f"{_MEMORIES}/dry-run-extract")),
+            triggers=(Route("POST", _MEMORIES),),
             timeout=_CALLS_OF_MINUTES,
             memory=1769,
             max_concurrency=50,
             database_role=DatabaseRole.WRITE,
             models=(ModelUse.TEXT, ModelUse.EMBEDDINGS),
-            sends_to=("ingest",),
+            sends_to=("ingest", "consolidate"),
             function_url=True,
         ),
         Function(
@@ -235,24 +251,53 @@ TOPOLOGY: Final = Topology(
             function_url=True,
         ),
         Function(
+            name="reflect",
+            triggers=(Route("POST", "/v1/default/banks/{bank_id}/reflect"),),
+            timeout=_CALLS_OF_MINUTES,
+            memory=1024,
+            max_concurrency=100,
+            database_role=DatabaseRole.WRITE,
+            starts=("reflect",),
+            function_url=True,
+        ),
+        Function(
+            name="reflect_step",
+            triggers=(WorkflowTrigger("reflect"),),
+            timeout=145,
+            memory=1769,
+            max_concurrency=100,
+            database_role=DatabaseRole.WRITE,
+            models=(ModelUse.TEXT, ModelUse.EMBEDDINGS, ModelUse.RERANK),
+        ),
+        Function(
             name="admin",
             triggers=(Route("ANY", DEFAULT_ROUTE),),
             timeout=60,
             memory=1024,
             max_concurrency=20,
             database_role=DatabaseRole.WRITE,
-            sends_to=("ingest",),
+            sends_to=("ingest", "consolidate"),
             function_url=True,
         ),
         Function(
             name="ingest",
-            triggers=(QueueTrigger("ingest", batch_size=4, max_concurrency=20),),
+            triggers=(QueueTrigger("ingest", batch_size=1, max_concurrency=20),),
             timeout=_CALLS_OF_MINUTES,
             memory=1769,
             max_concurrency=20,
             database_role=DatabaseRole.WRITE,
             models=(ModelUse.TEXT, ModelUse.EMBEDDINGS),
-            sends_to=("ingest",),
+            sends_to=("ingest", "consolidate"),
+        ),
+        Function(
+            name="consolidate",
+            triggers=(QueueTrigger("consolidate", batch_size=1, max_concurrency=20),),
+            timeout=_CALLS_OF_MINUTES,
+            memory=1024,
+            max_concurrency=20,
+            database_role=DatabaseRole.WRITE,
+            models=(ModelUse.TEXT, ModelUse.EMBEDDINGS),
+            sends_to=("consolidate",),
         ),
         Function(
             name="sweep",
@@ -261,7 +306,7 @@ TOPOLOGY: Final = Topology(
             memory=512,
             max_concurrency=1,
             database_role=DatabaseRole.WRITE,
-            sends_to=("ingest",),
+            sends_to=("ingest", "consolidate"),
         ),
         Function(
             name="migrate",
@@ -270,7 +315,6 @@ TOPOLOGY: Final = Topology(
             memory=512,
             max_concurrency=1,
             database_role=DatabaseRole.MIGRATE,
-            layers=("dependencies", "product"),
         ),
     ),
 )

@@ -75,7 +75,7 @@ def spawn(
     ]  # fmt: skip
     log = output.open("ab") if output is not None else None
     try:
-        process = subprocess.Popen(  # noqa: S603 - no shell
+        process = subprocess.Popen(
             guarded,
             env=dict(environment),
             cwd=directory,

@@ -58,16 +58,21 @@ class Environment:
         return None if self._child is None else self._child.pid
 
     async def start(self) -> None:
-        """Starts the process; readiness is told through `on_idle`. Raises: OSError."""
+        """Starts the process; readiness is told through `on_idle`, that it could not be started through `on_dead`."""
         address = await self._api.start()
         settings = self._settings
         runtime = "plain" if settings.plain_runtime else "awslambdaric"
-        child = spawn(
-            [sys.executable, "-P", str(_ENTRY), runtime, settings.handler],
-            environment=settings.variables | {"AWS_LAMBDA_RUNTIME_API": address},
-            directory=settings.task_root,
-            output=settings.log,
-        )
+        try:
+            child = spawn(
+                [sys.executable, "-P", str(_ENTRY), runtime, settings.handler],
+                environment=settings.variables | {"AWS_LAMBDA_RUNTIME_API": address},
+                directory=settings.task_root,
+                output=settings.log,
+            )
+        except OSError as error:
+            self.init_failure = Failure.of(ErrorKind.RUNTIME, "Runtime.InvalidEntrypoint", str(error))
+            self._end(None)
+            return
         self._child = child
         child.exited.add_done_callback(self._process_ended)
         self._timer = asyncio.get_running_loop().call_later(settings.init_seconds, self._init_ran_out)
@@ -122,7 +127,9 @@ class Environment:
         if is_error:
             self._settle(Failure(ErrorKind.HANDLER, payload))
         elif len(payload) > self._settings.response_bytes:
-            message = f"Response payload size exceeded maximum allowed payload size ({self._settings.response_bytes} bytes)."
+            message = (
+                f"Response payload size exceeded maximum allowed payload size ({self._settings.response_bytes} bytes)."
+            )
             self._settle(Failure.of(ErrorKind.TOO_LARGE_RESPONSE, "Function.ResponseSizeTooLarge", message))
         else:
             self._settle(Success(payload))

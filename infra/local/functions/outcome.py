@@ -1,4 +1,4 @@
-"""What an invocation ends in, in Lambda's own terms; made by the pool and its environments, read by gateway and pollers."""
+"""What an invocation ends in, in Lambda's terms; made by pool and environments, read by gateway and pollers."""
 
 import json
 from dataclasses import dataclass

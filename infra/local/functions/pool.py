@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections import deque
 from contextlib import suppress
+from functools import partial
 
 from infra.local.functions.environment import Environment, State
 from infra.local.functions.outcome import ErrorKind, Failure, Outcome
@@ -34,11 +35,6 @@ class FunctionPool:
     def pids(self) -> list[int]:
         """The processes alive now."""
         return [environment.pid for environment in self._environments if environment.pid is not None]
-
-    @property
-    def busy_pids(self) -> list[int]:
-        """The processes that are working on an event."""
-        return [e.pid for e in self._environments if e.state is State.BUSY and e.pid is not None]
 
     async def invoke(self, payload: bytes) -> Outcome:
         """Runs one event. Every way to fail is a `Failure`; cancelling the caller does not stop a started handler."""
@@ -74,11 +70,11 @@ class FunctionPool:
             self._launch()
         await ready
 
-    def kill(self) -> list[int]:
-        """kill -9 of every process of the function; the answer is their pids."""
-        pids = self.pids
-        for environment in tuple(self._environments):
-            environment.kill()
+    async def kill(self, *, busy_only: bool = False) -> list[int]:
+        """kill -9 of the function's processes, or of those at work; waits for their end and returns their pids."""
+        doomed = [e for e in self._environments if e.pid is not None and (not busy_only or e.state is State.BUSY)]
+        pids = [environment.pid for environment in doomed if environment.pid is not None]
+        await asyncio.gather(*(environment.stop() for environment in doomed))
         return pids
 
     def recycle(self, now: float) -> None:
@@ -115,7 +111,7 @@ class FunctionPool:
         while self._waiting:
             payload, future = self._waiting.popleft()
             if not future.done():
-                environment.invoke(payload).add_done_callback(lambda done: _pass_on(done, future))
+                environment.invoke(payload).add_done_callback(partial(_pass_on, future))
                 return
         self._idle.append(environment)
 
@@ -157,6 +153,6 @@ class FunctionPool:
         return outcome
 
 
-def _pass_on(done: asyncio.Future[Outcome], waiting: asyncio.Future[Outcome]) -> None:
+def _pass_on(waiting: asyncio.Future[Outcome], done: asyncio.Future[Outcome]) -> None:
     if not waiting.done():
         waiting.set_result(done.result())

@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 server for the loopback doors: gateway, Runtime API, SQS endpoint. Knows nothing of what it serves."""
+"""A small HTTP/1.1 server for the loopback doors: gateway, Runtime API, SQS. Knows nothing of what it serves."""
 
 from infra.local.http.messages import HttpRequest, HttpResponse
 from infra.local.http.server import HttpServer

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, cast
 
 import httptools
 
@@ -64,14 +64,13 @@ class _Connection(asyncio.Protocol):
         self._begin()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a TCP server makes no other kind
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # a TCP server makes no other kind
         name = transport.get_extra_info("peername")
         self._peer = str(name[0]) if name else ""
         self._parser = httptools.HttpRequestParser(self)
         self._connections.add(self)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+    def connection_lost(self, exc: Exception | None) -> None:
         self._connections.discard(self)
 
     def drop(self) -> None:

@@ -1,0 +1,97 @@
+"""The environment variables of processes the stack starts: what Lambda would set, and the loopback addresses. Pure."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from infra.local.options import StackOptions
+from infra.local.text_models import model_settings
+from infra.local.workflow import machine_arn
+from infra.topology import Function, workflow_setting
+
+_OWN_PREFIX: Final = "HINDSIGHT_"
+_AWS_PREFIX: Final = "AWS_"
+_ENDPOINT: Final = "AWS_ENDPOINT_URL"
+_BEDROCK_ENDPOINTS: Final = ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL_BEDROCK_AGENT_RUNTIME")
+_REGION: Final = "us-east-1"
+
+
+@dataclass(slots=True)
+class Addresses:
+    """Where the parts of a running stack are reached."""
+
+    sqs: str = ""
+    bedrock: str | None = None
+    workflows: str = ""
+    faults: str | None = None
+    database_urls: dict[str, str] = field(default_factory=dict)
+    queue_urls: dict[str, str] = field(default_factory=dict)
+
+
+def inherited(surroundings: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What every child takes from our own environment: the path, and the product's settings of who runs the stack."""
+    ours = os.environ if surroundings is None else surroundings
+    kept = {name: value for name, value in ours.items() if name.startswith(_OWN_PREFIX) and name != "HINDSIGHT_FAULTS"}
+    return kept | {"PATH": ours.get("PATH", ""), "LANG": "C.UTF-8", "TZ": ":UTC", "PYTHONHASHSEED": "random"}
+
+
+def function_variables(function: Function, options: StackOptions, addresses: Addresses) -> dict[str, str]:
+    """The environment of one function's processes, the options' own entries last."""
+    root = options.repository / function.directory
+    variables = inherited() | {
+        "PYTHONPATH": str(options.repository / "shared"),
+        "LAMBDA_TASK_ROOT": str(root),
+        "_HANDLER": function.handler,
+        "AWS_EXECUTION_ENV": "AWS_Lambda_python3.13",
+        "AWS_LAMBDA_FUNCTION_NAME": function.name,
+        "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory),
+        "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
+        "AWS_LAMBDA_LOG_STREAM_NAME": "local",
+        "HINDSIGHT_ENVIRONMENT": "local",
+        "HINDSIGHT_DEV_TENANT": str(options.dev_tenant),
+        "HINDSIGHT_DATABASE_URL": addresses.database_urls[function.database_role.value],
+    }
+    variables |= aws_variables(options.bedrock_aws)
+    variables["AWS_ENDPOINT_URL_SQS"] = addresses.sqs
+    if addresses.bedrock is not None:
+        variables |= dict.fromkeys(_BEDROCK_ENDPOINTS, addresses.bedrock)
+        variables = model_settings(function, options.local_model) | variables
+    if addresses.faults is not None:
+        variables["HINDSIGHT_FAULTS"] = addresses.faults
+    for name in function.starts:
+        variables["AWS_ENDPOINT_URL_SFN"] = addresses.workflows
+        variables[workflow_setting(name)] = machine_arn(name)
+    for name in function.sends_to:
+        variables[options.topology.queue(name).url_setting] = addresses.queue_urls[name]
+    return variables | dict(function.environment) | dict(options.environment)
+
+
+def aws_variables(is_real: bool, surroundings: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Made-up credentials; the caller's own, with his region, only when real models were asked for.
+
+    A common endpoint of the caller's does not pass, for it would lead the stack's own queues astray as well; those of
+    the two Bedrock services do: they may be his private ones.
+    """
+    ours = os.environ if surroundings is None else surroundings
+    if not is_real:
+        return {
+            "AWS_REGION": _REGION,
+            "AWS_DEFAULT_REGION": _REGION,
+            "AWS_ACCESS_KEY_ID": "local",
+            "AWS_SECRET_ACCESS_KEY": "local",
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
+    own = {name: value for name, value in ours.items() if name.startswith(_AWS_PREFIX)}
+    for name in [name for name in own if name.startswith(_ENDPOINT) and name not in _BEDROCK_ENDPOINTS]:
+        del own[name]
+    region = own.get("AWS_REGION") or own.get("AWS_DEFAULT_REGION") or _region_of_profile() or _REGION
+    return own | {"AWS_REGION": region, "HOME": ours.get("HOME", "")}
+
+
+def _region_of_profile() -> str | None:
+    import botocore.session
+
+    region = botocore.session.Session().get_config_variable("region")
+    return region if isinstance(region, str) else None
