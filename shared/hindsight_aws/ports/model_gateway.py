@@ -10,9 +10,9 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, Protocol, TypeAlias, Union
+from typing import Literal, Protocol, TypeAlias
 
-JsonValue: TypeAlias = Union[None, bool, int, float, str, list["JsonValue"], dict[str, "JsonValue"]]
+JsonValue: TypeAlias = bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 JsonObject: TypeAlias = dict[str, JsonValue]
 
 CallStatus = Literal["ok", "throttled", "unavailable", "refused", "denied", "malformed", "truncated"]

@@ -5,6 +5,6 @@ Called by the use cases and by `hindsight-aws model-contract`; calls nothing out
 
 from hindsight_aws.prompts.blocks import data_block
 from hindsight_aws.prompts.extraction import extraction_blocks
-from hindsight_aws.prompts.library import Prompt, prompt, prompt_ids
+from hindsight_aws.prompts.registry import Prompt, prompt, prompt_ids
 
 __all__ = ["Prompt", "data_block", "extraction_blocks", "prompt", "prompt_ids"]

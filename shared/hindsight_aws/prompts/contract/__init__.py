@@ -1,6 +1,6 @@
 """The model contract: every task with its tools, data blocks and id kinds, so that any model can stand behind the wire.
 
-Called by the use cases for their tools, by `hindsight-aws model-contract`, and by the local model; calls its own modules.
+Called by the use cases for their tools, by `hindsight-aws model-contract`, and by the local model.
 """
 
 from __future__ import annotations

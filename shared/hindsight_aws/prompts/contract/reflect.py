@@ -6,6 +6,7 @@ Called by reflect and by the registry; calls `shapes`. Ids are aliases of one ru
 from __future__ import annotations
 
 from hindsight_aws.ports.model_gateway import JsonObject, Tool
+from hindsight_aws.prompts.contract.retain import MISSION
 from hindsight_aws.prompts.contract.shapes import Block, Task, array, boolean, closed, integer, one_of, text
 
 _REASON = text("Why this is needed now, in a few words.")
@@ -88,7 +89,9 @@ ANSWER = Block(
 EVIDENCE = Block(
     "evidence",
     "What the searches found.",
-    array(closed("id text", id=text("An alias: f1, o1 or p1."), text=text(), mentioned_at=text())),
+    array(
+        closed("id text", id=text("An alias: f1, o1 or p1."), text=text(), mentioned_at=text(), sources=array(text()))
+    ),
 )
 CLAIMS = Block(
     "claims",
@@ -102,7 +105,20 @@ _ALIASES = (
     ("observation_ids[]", "o1, o2, … : observations shown in this run"),
     ("mental_model_ids[]", "p1, p2, … : pages shown in this run"),
 )
-_TURN_BLOCKS = (QUESTION, DIRECTIVES)
+_SETTING = (
+    Block("bank", "Whose memory this is.", closed("name", name=text())),
+    MISSION,
+    Block(
+        "disposition",
+        "Traits from 1 to 5 that differ from the middle.",
+        closed("", skepticism=integer(), literalism=integer(), empathy=integer()),
+        optional=True,
+    ),
+    Block("now", "The present of this run.", closed("utc", utc=text("Weekday, date and minute."))),
+    Block("length", "How long the answer may be.", closed("tokens", tokens=integer())),
+    Block("context", "What the caller adds to the question.", closed("text", text=text()), optional=True),
+)
+_TURN_BLOCKS = (*_SETTING, DIRECTIVES, QUESTION)
 
 TASKS = (
     Task(
@@ -135,7 +151,7 @@ TASKS = (
         "Answers from evidence or claims, without tools to search.",
         (ending("reflect_synthesis", directives=True),),
         "forced",
-        (QUESTION, DIRECTIVES, Block("evidence", EVIDENCE.says, EVIDENCE.document, optional=True), CLAIMS),
+        (*_TURN_BLOCKS, Block("evidence", EVIDENCE.says, EVIDENCE.document, optional=True), CLAIMS),
         _ALIASES,
     ),
     Task(

@@ -1,0 +1,141 @@
+"""`Embedder` over InvokeModel with the Titan V2 body: several calls in flight, each answer checked.
+
+Joined to the use cases by `runtime`; calls `titan`, `failures` and boto3. The only adapter that asks again: a batch
+must not lose its other texts to one throttled call, so it waits up to `patience_s` for those that were turned away.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+
+from hindsight_aws.aws.bedrock.clients import BedrockClients
+from hindsight_aws.aws.bedrock.failures import WIRE_FAULTS, failure_of, status_of
+from hindsight_aws.aws.bedrock.titan import cut_to_limit, parse, read_vector, titan_body, tokens_in
+from hindsight_aws.errors import HindsightError, ModelReplyMalformed, ModelThrottled, ModelUnavailable
+from hindsight_aws.ports.model_gateway import (
+    CallStatus,
+    Embedding,
+    EmbeddingPurpose,
+    ModelUsage,
+    TokenUsage,
+    UsageSink,
+)
+from hindsight_aws.usage.prices import usd_for
+
+_FIRST_WAIT_S = 0.2
+_PASSING = (ModelThrottled, ModelUnavailable)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of one call."""
+
+    tokens: int
+    embedding: Embedding | None = None
+    failure: HindsightError | None = None
+
+
+class BedrockEmbedder:
+    """Keeps `ports.model_gateway.Embedder`.
+
+    `patience_s` bounds how long documents wait for throttled calls; a query never waits: somebody is watching.
+    """
+
+    def __init__(
+        self,
+        clients: BedrockClients,
+        model: str,
+        dimension: int = 512,
+        *,
+        in_flight: int = 8,
+        patience_s: float = 10.0,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.model = model
+        self.dimension = dimension
+        self._clients = clients
+        self._in_flight = in_flight
+        self._patience_s = patience_s
+        self._sleep = sleep
+
+    def embed(self, texts: Sequence[str], purpose: EmbeddingPurpose, usage: UsageSink) -> list[Embedding]:
+        found: dict[str, Embedding] = {}
+        pending = [text for text in dict.fromkeys(texts) if text.strip()]
+        patience = self._patience_s if purpose == "document" else 0.0
+        started = time.perf_counter()
+        wait = _FIRST_WAIT_S
+        while pending:
+            outcomes = self._all(pending)
+            self._record(purpose, outcomes, time.perf_counter() - started, usage)
+            found |= {t: o.embedding for t, o in zip(pending, outcomes, strict=True) if o.embedding is not None}
+            failures = [o.failure for o in outcomes if o.failure is not None]
+            final = next((failure for failure in failures if not isinstance(failure, _PASSING)), None)
+            pause = random.uniform(wait / 2, wait)  # noqa: S311 - spreads retries, keeps no secret
+            if final is not None or (failures and time.perf_counter() - started + pause > patience):
+                raise final or failures[0]
+            pending = [text for text in pending if text not in found]
+            if pending:
+                self._sleep(pause)
+                wait *= 2
+        zero = read_vector({"embedding": [0.0] * self.dimension}, self.dimension)
+        return [found.get(text, zero) for text in texts]
+
+    def _all(self, texts: list[str]) -> list[_Outcome]:
+        """One call per text, in order; after a final failure the calls that have not begun are left out."""
+        stop = threading.Event()
+        if len(texts) == 1:
+            return [self._one(texts[0], stop)]
+        return list(self._pool.map(lambda text: self._one(text, stop), texts))
+
+    def _one(self, text: str, stop: threading.Event) -> _Outcome:
+        if stop.is_set():
+            return _Outcome(0)
+        try:
+            answer = self._clients.runtime.invoke_model(
+                modelId=self.model,
+                body=titan_body(cut_to_limit(text), self.dimension),
+                contentType="application/json",
+                accept="application/json",
+            )
+            body = answer["body"].read()
+        except WIRE_FAULTS as fault:
+            failure = failure_of(fault)
+            if not isinstance(failure, _PASSING):
+                stop.set()
+            return _Outcome(0, failure=failure)
+        return self._read(body, stop)
+
+    def _read(self, body: bytes, stop: threading.Event) -> _Outcome:
+        tokens = 0
+        try:
+            document = parse(body)
+            tokens = tokens_in(document)
+            return _Outcome(tokens, read_vector(document, self.dimension))
+        except ModelReplyMalformed as failure:
+            stop.set()
+            return _Outcome(tokens, failure=failure)
+
+    def _record(self, purpose: EmbeddingPurpose, outcomes: list[_Outcome], seconds: float, usage: UsageSink) -> None:
+        """One ledger line for each kind of outcome."""
+        by_status: dict[CallStatus, list[int]] = {}
+        for outcome in outcomes:
+            if outcome.embedding is not None:
+                by_status.setdefault("ok", []).append(outcome.tokens)
+            elif outcome.failure is not None:
+                by_status.setdefault(status_of(outcome.failure), []).append(outcome.tokens)
+        for status, counts in by_status.items():
+            tokens = TokenUsage(input=sum(counts))
+            usd = usd_for(self.model, tokens, len(counts))
+            usage(
+                ModelUsage(f"embed_{purpose}", None, self.model, status, tokens, usd, seconds * 1000, calls=len(counts))
+            )
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self._in_flight, thread_name_prefix="embed")

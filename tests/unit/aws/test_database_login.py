@@ -1,0 +1,58 @@
+"""How a function logs in: as it is on a laptop, with a fresh token or a secret in the cloud."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from hindsight_aws.aws.database_login import administrator_url, login
+from hindsight_aws.settings import Settings, WrongSetting
+
+CLOUD = "postgresql://hindsight_read@db.example:5433/hindsight?sslmode=verify-full"
+
+
+class Secrets:
+    """Answers with one secret."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def get_secret_value(self, **_asked: object) -> Any:
+        return {"SecretString": self.text}
+
+
+def settings(**given: Any) -> Settings:
+    return Settings(hindsight_database_url=CLOUD, **given)
+
+
+def test_a_laptop_logs_in_as_its_connection_string_says() -> None:
+    assert login(settings(hindsight_environment="local"))() == CLOUD
+
+
+def test_in_the_cloud_the_password_is_a_token_signed_for_this_host_and_role(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-a-secret")
+
+    parts = conninfo_to_dict(login(settings(hindsight_environment="cloud"))())
+
+    password = str(parts["password"])
+    assert (parts["user"], parts["host"], parts["sslmode"]) == ("hindsight_read", "db.example", "verify-full")
+    assert password.startswith("db.example:5433/?Action=connect&DBUser=hindsight_read")
+    assert "X-Amz-Expires=900" in password
+
+
+def test_the_migrator_logs_in_with_the_administrators_secret() -> None:
+    secrets: Any = Secrets('{"username": "root", "password": "p w%"}')
+
+    parts = conninfo_to_dict(administrator_url(settings(hindsight_database_secret_arn="arn"), secrets))
+
+    assert (parts["user"], parts["password"]) == ("root", "p w%")
+
+
+def test_a_secret_of_another_form_is_named() -> None:
+    secrets: Any = Secrets('{"token": "x"}')
+
+    with pytest.raises(WrongSetting, match="HINDSIGHT_DATABASE_SECRET_ARN"):
+        administrator_url(settings(hindsight_database_secret_arn="arn"), secrets)
