@@ -2,6 +2,7 @@
 
 HindsightError
 ├── InvalidRequest            the caller's fault; nothing was changed
+│   ├── InvalidField          one field holds what it may not
 │   ├── NotFound              the thing is not there, or not there for this caller
 │   ├── Conflict              the thing is in a state that forbids it
 │   └── TooLarge              over a documented size limit
@@ -9,9 +10,12 @@ HindsightError
 ├── Unauthenticated           unknown, expired or revoked key
 ├── WorkDeferred              do it later: nothing is wrong with the work
 │   ├── ModelThrottled        the provider asked us to slow down
+│   ├── WorkRaced             the database ended this attempt for another's sake; trying again is the cure
 │   └── LeaseHeld             somebody else is at it
 ├── WorkSuperseded            a fence or version moved: drop this attempt, the rows say what is next
 ├── DatabaseUnavailable       no connection within the time allowed, or it broke
+├── DatabaseRefused           a statement broke a rule of the schema; nothing of its transaction was written
+├── DatabaseTooSlow           a statement ran past its time limit; nothing of its transaction was written
 └── ModelError                a model call that gave nothing usable
     ├── ModelUnavailable      a passing fault of the provider
     ├── ModelRefused          content policy; final
@@ -34,6 +38,15 @@ class HindsightError(Exception):
 
 class InvalidRequest(HindsightError):
     """The request is wrong in a way that names its field; nothing was changed."""
+
+
+class InvalidField(InvalidRequest):
+    """One field of the request holds what it may not; `field` is its path, such as `items[0].content`."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field} {problem}")
+        self.field = field
+        self.problem = problem
 
 
 class NotFound(InvalidRequest):
@@ -68,12 +81,27 @@ class ModelThrottled(WorkDeferred):
     """The model's provider asked us to slow down."""
 
 
+class WorkRaced(WorkDeferred):
+    """Another transaction came in between: the same attempt may succeed next time.
+
+    It was a deadlock, or a row that went away.
+    """
+
+
 class LeaseHeld(WorkDeferred):
     """Another worker holds the lease; it was told to look again."""
 
 
 class WorkSuperseded(HindsightError):
     """A fence or a version moved while this attempt ran; its effects were not written."""
+
+
+class DatabaseRefused(HindsightError):
+    """A statement broke a rule of the schema; nothing of its transaction was written."""
+
+
+class DatabaseTooSlow(HindsightError):
+    """A statement ran past its time limit; nothing of its transaction was written."""
 
 
 class DatabaseUnavailable(HindsightError):

@@ -1,4 +1,4 @@
-"""The database as the use cases see it: tenant-bound transactions over repositories, and the two questions that cross tenants."""
+"""The database as use cases see it: tenant-bound transactions, and the two questions that cross tenants."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ from typing import Protocol
 from uuid import UUID
 
 from hindsight_aws.model.ids import TenantId
+from hindsight_aws.ports.banks import Banks
+from hindsight_aws.ports.consolidation import Consolidation
+from hindsight_aws.ports.documents import Documents
+from hindsight_aws.ports.entities import Entities
+from hindsight_aws.ports.memories import Memories
+from hindsight_aws.ports.observations import Observations
+from hindsight_aws.ports.operations import Operations
+from hindsight_aws.ports.recall import RecallReads
+from hindsight_aws.ports.reflect import ReflectRuns
+from hindsight_aws.ports.scopes import Scopes
+from hindsight_aws.ports.stats import Stats
+from hindsight_aws.ports.tags import Tags
+from hindsight_aws.ports.tenants import Tenants
+from hindsight_aws.ports.usage import UsageLedger
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +42,7 @@ class KeyRecord:
 
 @dataclass(frozen=True, slots=True)
 class DueWork:
-    """A piece of pending work that nobody holds: `kind` is `operation:<kind>`, `consolidation` or `links`."""
+    """A piece of pending work that nobody holds: `kind`: `operation:<kind>`, `consolidation`, `links` or `reflect`."""
 
     tenant_id: TenantId
     kind: str
@@ -37,7 +51,84 @@ class DueWork:
 
 
 class Transaction(Protocol):
-    """One unit of work of one tenant.  Its repositories are attributes; all they write is committed together or not at all."""
+    """One unit of work of one tenant.
+
+    Its repositories are attributes; all they write is committed together or not at all.
+    """
+
+    @property
+    def recall(self) -> RecallReads:
+        """Reads for recall."""
+        ...
+
+    @property
+    def reflect(self) -> ReflectRuns:
+        """Reflect runs, their steps, and what their tools look up."""
+        ...
+
+    @property
+    def tenants(self) -> Tenants:
+        """The tenant itself and its keys; for the owner's role alone."""
+        ...
+
+    @property
+    def consolidation(self) -> Consolidation:
+        """Scopes with their leases and pending work."""
+        ...
+
+    @property
+    def observations(self) -> Observations:
+        """Observations as they are written and ended, and their history."""
+        ...
+
+    @property
+    def operations(self) -> Operations:
+        """Pieces of work with an outcome."""
+        ...
+
+    @property
+    def documents(self) -> Documents:
+        """Documents, their chunks and their history."""
+        ...
+
+    @property
+    def memories(self) -> Memories:
+        """Facts as retain writes them, and memories to look at."""
+        ...
+
+    @property
+    def entities(self) -> Entities:
+        """Names that facts mention."""
+        ...
+
+    @property
+    def scopes(self) -> Scopes:
+        """Scopes, and the work that retain opens in them."""
+        ...
+
+    @property
+    def tags(self) -> Tags:
+        """Tags in use."""
+        ...
+
+    @property
+    def stats(self) -> Stats:
+        """Counts over a bank."""
+        ...
+
+    @property
+    def usage(self) -> UsageLedger:
+        """What model calls cost."""
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """Statements that answer nothing share round trips inside; the first failure ends them all."""
+        ...
+
+    @property
+    def banks(self) -> Banks:
+        """Banks and their settings."""
+        ...
 
 
 class Store(Protocol):
@@ -46,8 +137,8 @@ class Store(Protocol):
     def transaction(self, tenant_id: TenantId) -> AbstractContextManager[Transaction]:
         """Opens a unit of work: commits when the block ends, rolls back when it raises.
 
-        Raises: DatabaseUnavailable when no connection can be had, or when it broke (the outcome of a commit is then unknown
-        to the caller, who must ask the rows).
+        Raises: DatabaseUnavailable when no connection can be had, or when it broke (the outcome of a commit is then
+        unknown to the caller, who must ask the rows).
         """
         ...
 
@@ -55,6 +146,9 @@ class Store(Protocol):
         """The key with this SHA-256 hash, of whatever tenant, or None."""
         ...
 
-    def due_work(self, at_most: int, auto_consolidation: bool) -> list[DueWork]:
-        """Up to `at_most` due pieces of work of each kind, over all tenants; `auto_consolidation` is the server's default."""
+    def due_work(self, at_most: int, *, observations: bool, auto_consolidation: bool) -> list[DueWork]:
+        """Up to `at_most` due pieces of work of each kind over all tenants, those due for longest first.
+
+        `observations` and `auto_consolidation` are the server's defaults for banks that do not say.
+        """
         ...

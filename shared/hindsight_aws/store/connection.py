@@ -1,6 +1,6 @@
 """One Postgres connection per execution environment: opened late, checked on use, replaced when it broke.
 
-Called by store/postgres.py.  Connecting is retried for a bounded time, because a paused database takes seconds to resume.
+Called by store/postgres.py.  Connecting is retried for a bounded time: a paused database takes seconds to resume.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _LONGEST_PAUSE_S = 1.0
 
 
 class ConnectionHolder:
-    """Promises a usable connection or DatabaseUnavailable within `connect_for_s` seconds.  Not for use by several threads."""
+    """Promises a usable connection or DatabaseUnavailable within `connect_for_s` seconds.
+
+    Not for use by several threads.
+    """
 
     def __init__(self, conninfo: Callable[[], str], connect_for_s: float) -> None:
         self._conninfo = conninfo

@@ -1,6 +1,7 @@
 """Brings a database to the head of sql/migrations, forward only.
 
-Called by the `migrate` function and the CLI with an administrator's connection string.  Holds an advisory lock throughout, so that a
+Called by the `migrate` function and the CLI with an administrator's connection string.  Holds an advisory lock
+throughout, so that a
 lock row which a killed migrator left in the library's own table can be broken without asking who holds it.
 """
 

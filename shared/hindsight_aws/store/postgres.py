@@ -6,23 +6,44 @@ Made by runtime.py; calls the repositories of this package.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
 import psycopg
 from psycopg.rows import dict_row
 
-from hindsight_aws.errors import DatabaseUnavailable
+from hindsight_aws.errors import DatabaseRefused, DatabaseTooSlow, DatabaseUnavailable, WorkRaced
 from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.ports.store import DueWork, KeyRecord
+from hindsight_aws.store.banks import PostgresBanks
 from hindsight_aws.store.connection import ConnectionHolder, PgConnection
+from hindsight_aws.store.consolidation import PostgresConsolidation
+from hindsight_aws.store.documents import PostgresDocuments
+from hindsight_aws.store.entities import PostgresEntities
+from hindsight_aws.store.memories import PostgresMemories
+from hindsight_aws.store.observations import PostgresObservations
+from hindsight_aws.store.operations import PostgresOperations
 from hindsight_aws.store.queries import Query, queries
+from hindsight_aws.store.recall import PostgresRecallReads
+from hindsight_aws.store.reflect import PostgresReflectRuns
+from hindsight_aws.store.scopes import PostgresScopes
 from hindsight_aws.store.session import Session
+from hindsight_aws.store.stats import PostgresStats
+from hindsight_aws.store.tags import PostgresTags
+from hindsight_aws.store.tenants import PostgresTenants
+from hindsight_aws.store.usage import PostgresUsageLedger
 
 _TRANSACTION = queries("transaction")
 _CROSSING = queries("crossing")
+_RACES = (
+    psycopg.errors.ForeignKeyViolation,
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.SerializationFailure,
+    psycopg.errors.LockNotAvailable,
+)
 
 
 class PostgresTransaction:
@@ -31,11 +52,72 @@ class PostgresTransaction:
     def __init__(self, session: Session) -> None:
         self.session = session
 
+    @cached_property
+    def recall(self) -> PostgresRecallReads:
+        return PostgresRecallReads(self.session)
+
+    @cached_property
+    def reflect(self) -> PostgresReflectRuns:
+        return PostgresReflectRuns(self.session)
+
+    @cached_property
+    def tenants(self) -> PostgresTenants:
+        return PostgresTenants(self.session)
+
+    @cached_property
+    def consolidation(self) -> PostgresConsolidation:
+        return PostgresConsolidation(self.session)
+
+    @cached_property
+    def observations(self) -> PostgresObservations:
+        return PostgresObservations(self.session)
+
+    @cached_property
+    def operations(self) -> PostgresOperations:
+        return PostgresOperations(self.session)
+
+    @cached_property
+    def documents(self) -> PostgresDocuments:
+        return PostgresDocuments(self.session)
+
+    @cached_property
+    def memories(self) -> PostgresMemories:
+        return PostgresMemories(self.session)
+
+    @cached_property
+    def entities(self) -> PostgresEntities:
+        return PostgresEntities(self.session)
+
+    @cached_property
+    def scopes(self) -> PostgresScopes:
+        return PostgresScopes(self.session)
+
+    @cached_property
+    def tags(self) -> PostgresTags:
+        return PostgresTags(self.session)
+
+    @cached_property
+    def stats(self) -> PostgresStats:
+        return PostgresStats(self.session)
+
+    @cached_property
+    def usage(self) -> PostgresUsageLedger:
+        return PostgresUsageLedger(self.session)
+
+    def together(self) -> AbstractContextManager[None]:
+        return self.session.pipeline()
+
+    @cached_property
+    def banks(self) -> PostgresBanks:
+        return PostgresBanks(self.session)
+
 
 class PostgresStore:
     """A Store on one connection: for an execution environment, which handles one event at a time."""
 
-    def __init__(self, conninfo: Callable[[], str], connect_for_s: float = 20.0, statement_timeout_ms: int = 25_000) -> None:
+    def __init__(
+        self, conninfo: Callable[[], str], connect_for_s: float = 20.0, statement_timeout_ms: int = 25_000
+    ) -> None:
         self._holder = ConnectionHolder(conninfo, connect_for_s)
         self._timeout_ms = statement_timeout_ms
 
@@ -44,11 +126,17 @@ class PostgresStore:
         connection = self._begin(tenant_id)
         try:
             yield PostgresTransaction(Session(connection, tenant_id))
+        except _RACES as raced:
+            self._abandon(connection)
+            raise WorkRaced("another transaction came in between") from raced
         except psycopg.OperationalError as broken:
             self._abandon(connection)
             if isinstance(broken, psycopg.errors.QueryCanceled):
-                raise
+                raise DatabaseTooSlow("a statement took longer than HINDSIGHT_STATEMENT_TIMEOUT_MS allows") from broken
             raise DatabaseUnavailable("the database connection broke") from broken
+        except (psycopg.DataError, psycopg.IntegrityError) as refused:
+            self._abandon(connection)
+            raise DatabaseRefused(f"the database refused a row: {refused.sqlstate}") from refused
         except BaseException:
             self._abandon(connection)
             raise
@@ -74,8 +162,13 @@ class PostgresStore:
             is_revoked=row["is_revoked"],
         )
 
-    def due_work(self, at_most: int, auto_consolidation: bool) -> list[DueWork]:
-        found = self._cross(_CROSSING["due_work"], {"at_most": at_most, "auto_consolidation": auto_consolidation})
+    def due_work(self, at_most: int, *, observations: bool, auto_consolidation: bool) -> list[DueWork]:
+        asked: dict[str, object] = {
+            "at_most": at_most,
+            "observations": observations,
+            "auto_consolidation": auto_consolidation,
+        }
+        found = self._cross(_CROSSING["due_work"], asked)
         return [DueWork(row["tenant_id"], row["kind"], row["bank_id"], row["id"]) for row in found]
 
     def close(self) -> None:
@@ -83,14 +176,18 @@ class PostgresStore:
         self._holder.drop()
 
     def _begin(self, tenant_id: UUID) -> PgConnection:
-        """An open transaction bound to the tenant, in one round trip; a connection that died while idle is replaced once."""
+        """An open transaction bound to the tenant, in one round trip.
+
+        A connection that died while idle is replaced once.
+        """
         for last_try in (False, True):
             connection = self._holder.get()
             try:
                 with connection.pipeline():
                     connection.execute(_TRANSACTION["begin"].text)
                     connection.execute(
-                        _TRANSACTION["bind_tenant"].text, {"tenant_id": str(tenant_id), "timeout_ms": str(self._timeout_ms)}
+                        _TRANSACTION["bind_tenant"].text,
+                        {"tenant_id": str(tenant_id), "timeout_ms": str(self._timeout_ms)},
                     )
             except psycopg.OperationalError as broken:
                 self._holder.drop()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-_HEAD = re.compile(r"^-- ([a-z0-9_]+) --\n-- (.+)\n", re.M)
+_HEAD = re.compile(r"^-- ([a-z0-9_]+) --\n-- (.+)\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

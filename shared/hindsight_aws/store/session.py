@@ -1,4 +1,7 @@
-"""Runs named queries inside one tenant-bound transaction.  Made by store/postgres.py, used by every repository of store/."""
+"""Runs named queries inside one tenant-bound transaction.
+
+Made by store/postgres.py, used by every repository of store/.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from hindsight_aws.store.queries import Query
 class Session:
     """A transaction in which row-level security sees one tenant.
 
-    Every query gets `%(tenant_id)s` as well: the predicate is written out in each statement, the policy is the second lock.
+    Every query gets `%(tenant_id)s` as well: each statement has the predicate, the policy is the second lock.
     """
 
     __slots__ = ("connection", "tenant_id")
@@ -47,7 +50,10 @@ class Session:
             return cursor.execute(query.text, self._bound(params)).rowcount
 
     def send(self, query: Query, **params: object) -> psycopg.Cursor[tuple[Any, ...]]:
-        """Starts a query and returns its cursor; inside `pipeline()` the answer is fetched later, without a round trip of its own."""
+        """Starts a query and returns its cursor.
+
+        Inside `pipeline()` the answer is fetched later, without a round trip of its own.
+        """
         cursor = self.connection.cursor(row_factory=tuple_row, binary=True)
         return cursor.execute(query.text, self._bound(params))
 

@@ -63,7 +63,8 @@ def test_nobody_can_act_as_the_router_after_migrating(empty: Database) -> None:
 
     with psycopg.connect(empty.admin_url) as admin:
         members = admin.execute(
-            "SELECT count(*) FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid WHERE r.rolname = 'hindsight_router'"
+            "SELECT count(*) FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid "
+            "WHERE r.rolname = 'hindsight_router'"
         ).fetchone()
         may_create = admin.execute("SELECT has_schema_privilege('hindsight_router', 'hindsight', 'CREATE')").fetchone()
 
@@ -74,6 +75,7 @@ def test_nobody_can_act_as_the_router_after_migrating(empty: Database) -> None:
 def _catalog(database: Database) -> list[tuple[object, ...]]:
     with psycopg.connect(database.admin_url) as admin:
         return admin.execute(
-            "SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
+            "SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod) "
+            "FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
             "WHERE c.relnamespace = 'hindsight'::regnamespace AND a.attnum > 0 ORDER BY 1, 2"
         ).fetchall()

@@ -2,10 +2,6 @@
 -- Opens a transaction that may write.
 BEGIN
 
--- begin_read_only --
--- Opens a transaction that may not write.
-BEGIN READ ONLY
-
 -- bind_tenant --
 -- Shows row-level security the tenant, and bounds each statement's time, until the transaction ends.
 SELECT set_config('app.tenant_id', %(tenant_id)s::text, true), set_config('statement_timeout', %(timeout_ms)s::text, true)

@@ -33,6 +33,17 @@ BEGIN
 END
 $$;
 
+-- On RDS functions log in with IAM tokens, and an idle session must not keep a paused database awake.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'rds_iam') THEN
+        GRANT rds_iam TO hindsight_write, hindsight_read;
+        ALTER ROLE hindsight_write SET idle_session_timeout = '60s';
+        ALTER ROLE hindsight_read SET idle_session_timeout = '60s';
+    END IF;
+END
+$$;
+
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA hindsight TO hindsight_write, hindsight_read, hindsight_router;
 ALTER ROLE hindsight_owner SET search_path = hindsight, public;

@@ -95,6 +95,7 @@ CREATE INDEX memory_units_type ON memory_units (tenant_id, bank_id, fact_type, i
 CREATE INDEX memory_units_document ON memory_units (tenant_id, bank_id, document_id, chunk_index, ordinal) WHERE document_id IS NOT NULL;
 CREATE INDEX memory_units_scope ON memory_units (tenant_id, bank_id, scope_id, id) WHERE scope_id IS NOT NULL;
 CREATE INDEX memory_units_recent ON memory_units (tenant_id, bank_id, mentioned_at DESC NULLS LAST, created_at DESC, id);
+CREATE INDEX memory_units_untagged ON memory_units (tenant_id, bank_id, id) WHERE tags = '{}';
 CREATE INDEX memory_units_event ON memory_units (tenant_id, bank_id, fact_type, event_date) WHERE event_date IS NOT NULL;
 CREATE INDEX memory_units_world_vector ON memory_units USING hnsw (embedding halfvec_cosine_ops) WHERE fact_type = 'world';
 CREATE INDEX memory_units_experience_vector ON memory_units USING hnsw (embedding halfvec_cosine_ops) WHERE fact_type = 'experience';
@@ -103,17 +104,20 @@ COMMENT ON COLUMN memory_units.terms IS 'number of index terms: the document len
 COMMENT ON COLUMN memory_units.observation_scopes IS 'the scopes asked for at retain (mode word or list of tag lists), as sent';
 
 -- Postings of the keyword arm. Plain equality is leakproof, so the app role can use these indexes under forced row-level security.
+-- The fact type leads the term: BM25 counts within a type, and a caller's types cut the index range itself.
 CREATE TABLE unit_terms (
     tenant_id uuid NOT NULL,
     bank_id uuid NOT NULL,
+    fact_type text NOT NULL CHECK (fact_type IN ('world', 'experience', 'observation')),
     term text NOT NULL,
     unit_id uuid NOT NULL,
     tf smallint NOT NULL,
     length integer NOT NULL,
-    PRIMARY KEY (tenant_id, bank_id, term, unit_id) INCLUDE (tf, length),
+    PRIMARY KEY (tenant_id, bank_id, fact_type, term, unit_id) INCLUDE (tf, length),
     FOREIGN KEY (tenant_id, bank_id, unit_id) REFERENCES memory_units ON DELETE CASCADE
 );
-CREATE INDEX unit_terms_unit ON unit_terms (tenant_id, bank_id, unit_id);
+-- The bank comes last: a table without statistics yet must not read all of a bank through this index to find one term.
+CREATE INDEX unit_terms_unit ON unit_terms (tenant_id, unit_id, bank_id);
 
 CREATE TABLE unit_tags (
     tenant_id uuid NOT NULL,
@@ -123,7 +127,7 @@ CREATE TABLE unit_tags (
     PRIMARY KEY (tenant_id, bank_id, tag, unit_id),
     FOREIGN KEY (tenant_id, bank_id, unit_id) REFERENCES memory_units ON DELETE CASCADE
 );
-CREATE INDEX unit_tags_unit ON unit_tags (tenant_id, bank_id, unit_id);
+CREATE INDEX unit_tags_unit ON unit_tags (tenant_id, unit_id, bank_id);
 
 CREATE TABLE invalidated_memory_units (
     tenant_id uuid NOT NULL,

@@ -13,12 +13,12 @@ CREATE TABLE operations (
     items_count integer NOT NULL DEFAULT 0,
     document_external_id text,
     document_id uuid,
+    document_ids uuid[] NOT NULL DEFAULT '{}',
     result jsonb NOT NULL DEFAULT '{}',
     progress jsonb,
     error_message text,
     error_kind text,
     attempts integer NOT NULL DEFAULT 0,
-    revivals integer NOT NULL DEFAULT 0,
     due_at timestamptz NOT NULL DEFAULT now(),
     lease_until timestamptz NOT NULL DEFAULT '-infinity',
     fence bigint NOT NULL DEFAULT 0,
@@ -33,7 +33,21 @@ CREATE TABLE operations (
 CREATE UNIQUE INDEX operations_id ON operations (tenant_id, operation_id);
 CREATE INDEX operations_recent ON operations (tenant_id, bank_id, created_at DESC, operation_id);
 CREATE INDEX operations_children ON operations (tenant_id, bank_id, parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX operations_open ON operations (tenant_id, bank_id, created_at, operation_id) WHERE status IN ('pending', 'processing');
+COMMENT ON COLUMN operations.document_ids IS 'documents the caller named: their operations run one at a time, in order of submission';
 CREATE INDEX operations_due ON operations (due_at) WHERE status IN ('pending', 'processing');
+
+-- What model calls gave, until the operation that paid for them commits: a retry does not pay again.
+CREATE TABLE kept_extractions (
+    tenant_id uuid NOT NULL,
+    bank_id uuid NOT NULL,
+    operation_id uuid NOT NULL,
+    extraction_key text NOT NULL,
+    extraction jsonb NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, bank_id, operation_id, extraction_key),
+    FOREIGN KEY (tenant_id, bank_id, operation_id) REFERENCES operations ON DELETE CASCADE
+);
 
 CREATE TABLE scopes (
     tenant_id uuid NOT NULL,
@@ -60,12 +74,13 @@ CREATE TABLE consolidation_work (
     work_id uuid NOT NULL,
     fact_id uuid NOT NULL,
     scope_id uuid,
-    fact_version bigint NOT NULL DEFAULT 1,
     state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'done', 'failed')),
-    outcome text CHECK (outcome IN ('created', 'updated', 'evidence', 'merged', 'multiple', 'not_durable', 'no_scope')),
+    outcome text CHECK (outcome IN ('created', 'updated', 'evidence', 'merged', 'multiple', 'capped', 'not_durable', 'no_scope')),
     error text,
     attempts integer NOT NULL DEFAULT 0,
     looks integer NOT NULL DEFAULT 0,
+    refused_delete boolean NOT NULL DEFAULT false,
+    deferrals integer NOT NULL DEFAULT 0,
     revivals integer NOT NULL DEFAULT 0,
     requested boolean NOT NULL DEFAULT false,
     due_at timestamptz NOT NULL DEFAULT now(),
@@ -81,6 +96,7 @@ CREATE TABLE consolidation_work (
 );
 CREATE INDEX consolidation_work_pending ON consolidation_work (tenant_id, bank_id, scope_id, due_at) WHERE state = 'pending';
 CREATE INDEX consolidation_work_failed ON consolidation_work (tenant_id, bank_id, scope_id) WHERE state = 'failed';
+CREATE INDEX consolidation_work_revivable ON consolidation_work (failed_at) WHERE state = 'failed' AND revivals <= 3;
 CREATE INDEX consolidation_work_due ON consolidation_work (due_at) WHERE state = 'pending';
 
 CREATE TABLE consolidation_runs (
@@ -144,6 +160,17 @@ CREATE TABLE observation_revisions (
 );
 CREATE INDEX observation_revisions_of ON observation_revisions (tenant_id, bank_id, observation_id, sequence);
 
+-- Which facts a revision rested on: finds what must be blanked when a fact goes, without reading every revision of the bank.
+CREATE TABLE revision_facts (
+    tenant_id uuid NOT NULL,
+    bank_id uuid NOT NULL,
+    fact_id uuid NOT NULL,
+    revision_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, bank_id, fact_id, revision_id),
+    FOREIGN KEY (tenant_id, bank_id, revision_id) REFERENCES observation_revisions ON DELETE CASCADE
+);
+CREATE INDEX revision_facts_revision ON revision_facts (tenant_id, bank_id, revision_id);
+
 CREATE TABLE reflect_runs (
     tenant_id uuid NOT NULL,
     bank_id uuid NOT NULL,
@@ -152,12 +179,15 @@ CREATE TABLE reflect_runs (
     subject text NOT NULL,
     request jsonb NOT NULL,
     state jsonb NOT NULL DEFAULT '{}',
+    action jsonb,
     turn integer NOT NULL DEFAULT 0,
     status text NOT NULL DEFAULT 'running' CHECK (status IN ('running', 'completed', 'failed', 'cancelled')),
     answer jsonb,
+    error text,
     error_message text,
     delivered_at timestamptz,
     bank_write_at timestamptz,
+    deadline_at timestamptz NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     ended_at timestamptz,
@@ -165,6 +195,11 @@ CREATE TABLE reflect_runs (
     FOREIGN KEY (tenant_id, bank_id) REFERENCES banks ON DELETE CASCADE
 );
 CREATE INDEX reflect_runs_request ON reflect_runs (tenant_id, bank_id, request_hash, created_at DESC);
+CREATE UNIQUE INDEX reflect_runs_running ON reflect_runs (tenant_id, bank_id, request_hash) WHERE status = 'running';
+CREATE INDEX reflect_runs_deadline ON reflect_runs (deadline_at) WHERE status = 'running';
+CREATE INDEX reflect_runs_ended ON reflect_runs (tenant_id, bank_id, ended_at) WHERE ended_at IS NOT NULL;
+COMMENT ON COLUMN reflect_runs.error IS 'why the run has no answer, named as the errors of the product are';
+COMMENT ON COLUMN reflect_runs.bank_write_at IS 'the last write to the bank when the run began: a later one makes its answer too old to share';
 
 CREATE TABLE reflect_steps (
     tenant_id uuid NOT NULL,

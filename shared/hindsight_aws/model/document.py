@@ -1,0 +1,15 @@
+"""Documents: how their ids come about."""
+
+from __future__ import annotations
+
+from hindsight_aws.model.ids import BankId, DocumentId, OperationId, derived_uuid
+
+
+def document_id_of(bank_id: BankId, external_id: str) -> DocumentId:
+    """The id of the document that callers of this bank know as `external_id`: known before its row exists."""
+    return DocumentId(derived_uuid("document", bank_id, external_id))
+
+
+def generated_external_id(operation_id: OperationId, place: int) -> str:
+    """What a document nobody named is called: the same on every attempt of the operation that makes it."""
+    return str(derived_uuid("generated document", operation_id, place))

@@ -1,0 +1,98 @@
+"""What recall finds: memories with their scores, and what was asked for beneath them.
+
+Made by recall/ and store/recall.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from hindsight_aws.model.ids import DocumentId, EntityId, UnitId
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledUnit:
+    """A memory as recall reads it; `document` is the caller's id of the document, `document_id` ours."""
+
+    id: UnitId
+    fact_type: str
+    text: str
+    context: str | None
+    occurred_start: datetime | None
+    occurred_end: datetime | None
+    mentioned_at: datetime | None
+    metadata: Mapping[str, str]
+    tags: tuple[str, ...]
+    proof_count: int
+    document_id: DocumentId | None
+    document: str | None
+    chunk_index: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Why a memory stands where it stands; None: that arm, or the rerank model, did not judge it."""
+
+    final: float
+    reranker: float | None = None
+    semantic: float | None = None
+    keyword: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RankedUnit:
+    """A memory with its scores, in its place of the ranking."""
+
+    unit: RecalledUnit
+    scores: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class NamedEntity:
+    """An entity by its canonical name."""
+
+    entity_id: EntityId
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledChunk:
+    """The stored text a memory was drawn from; `is_truncated` when the budget cut it."""
+
+    chunk_id: str
+    text: str
+    chunk_index: int
+    is_truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFacts:
+    """The facts under the observations of an answer.
+
+    `ids_of` lists every visible source of each observation; `facts` holds those that fit the budget, `is_truncated`
+    says some did not.
+    """
+
+    ids_of: Mapping[UnitId, tuple[UnitId, ...]]
+    facts: tuple[RecalledUnit, ...]
+    is_truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RecallAnswer:
+    """The answer of a recall, best first.
+
+    `entities`, `chunks` and `sources` are None when they were not asked for or may not be shown; `withheld` counts
+    the source facts that lie beneath the results and that this caller may not see, None for a caller without such
+    limits. `trace` is JSON-ready.
+    """
+
+    results: tuple[RankedUnit, ...]
+    entities_of: Mapping[UnitId, tuple[NamedEntity, ...]] | None = None
+    chunks: tuple[RecalledChunk, ...] | None = None
+    sources: SourceFacts | None = None
+    withheld: int | None = None
+    trace: Mapping[str, object] | None = None
+    bank: str = field(default="")

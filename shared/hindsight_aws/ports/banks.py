@@ -1,0 +1,68 @@
+"""Banks as use cases see them: found by the caller's id, created on first use, their settings kept under a lock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from hindsight_aws.model.bank import Bank
+from hindsight_aws.model.ids import BankId
+from hindsight_aws.ports.page import Page
+
+
+@dataclass(frozen=True, slots=True)
+class BankSummary:
+    """A bank in a list."""
+
+    bank: Bank
+    created_at: datetime
+    updated_at: datetime
+    facts: int
+    last_document_at: datetime | None
+    last_write_at: datetime | None
+
+
+class Banks(Protocol):
+    """The banks of the transaction's tenant.  Always reads the rows: a changed setting is seen by the next call."""
+
+    def find(self, external_id: str) -> Bank | None:
+        """The bank with this id, or None."""
+        ...
+
+    def by_id(self, bank_id: BankId) -> Bank | None:
+        """The bank with this internal id, or None: for workers, whose messages carry it."""
+        ...
+
+    def create_if_missing(self, external_id: str) -> Bank:
+        """The bank with this id, made if there was none; two callers at once get the same bank.
+
+        Raises: InvalidRequest for an id that no bank may have.
+        """
+        ...
+
+    def lock(self, external_id: str) -> Bank | None:
+        """The bank, kept from change by anybody else until the transaction ends, or None.
+
+        Memories may be added to it meanwhile.
+        """
+        ...
+
+    def save(self, bank_id: BankId, name: str | None, overrides: Mapping[str, object]) -> None:
+        """Replaces the bank's name and its own settings."""
+        ...
+
+    def delete(self, bank_id: BankId) -> int:
+        """Removes the bank and all it holds; returns how many facts, observations, entities and documents went.
+
+        Waits for whoever is adding to it.  A bank that is gone already counts 0.
+        """
+        ...
+
+    def page(self, text: str | None, patterns: Sequence[str] | None, limit: int, offset: int) -> Page[BankSummary]:
+        """Banks, last written first: `text` is a case-insensitive substring of id or name.
+
+        `patterns`: only banks whose id one of these globs covers, as access.sees_bank says; None: every bank.
+        """
+        ...

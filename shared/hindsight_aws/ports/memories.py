@@ -1,0 +1,153 @@
+"""Facts as retain writes them, and memories as they are shown: within a Sight (access.py), never outside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+from uuid import UUID
+
+from hindsight_aws.access import Sight
+from hindsight_aws.model.ids import BankId, DocumentId, UnitId
+from hindsight_aws.model.scope import Scope
+from hindsight_aws.ports.model_gateway import Embedding, JsonValue
+from hindsight_aws.ports.page import Page, Window
+
+State = Literal["valid", "invalidated"]
+ConsolidationState = Literal["pending", "failed", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """A fact ready to be stored.  `term_counts` are its index terms; `cause_ids` are facts of the same write."""
+
+    id: UnitId
+    fact_type: str
+    document_id: DocumentId
+    chunk_index: int
+    ordinal: int
+    text: str
+    context: str | None
+    embedding: Embedding
+    occurred_start: datetime | None
+    occurred_end: datetime | None
+    mentioned_at: datetime | None
+    metadata: Mapping[str, str]
+    tags: tuple[str, ...]
+    observation_scopes: JsonValue
+    scopes: tuple[Scope, ...]
+    entities: tuple[str, ...]
+    term_counts: Mapping[str, int]
+    cause_ids: tuple[UnitId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRule:
+    """When two facts are linked by meaning: cosine from `min_similarity`, at most `most` each.
+
+    `exact` compares with every fact of the type; otherwise the vector index proposes.
+    """
+
+    min_similarity: float
+    most: int
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryQuery:
+    """What memories to list; None asks nothing.  `text` is a case-insensitive substring of text or context."""
+
+    state: State = "valid"
+    consolidation: ConsolidationState | None = None
+    text: str | None = None
+    document: str | None = None
+    entity: UUID | None = None
+    window: Window = field(default_factory=Window)
+    limit: int = 100
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryView:
+    """A memory as it is shown."""
+
+    id: UUID
+    fact_type: str
+    text: str
+    context: str | None
+    event_date: datetime | None
+    mentioned_at: datetime | None
+    occurred_start: datetime | None
+    occurred_end: datetime | None
+    document: str | None
+    chunk_index: int | None
+    entities: tuple[str, ...]
+    proof_count: int
+    tags: tuple[str, ...]
+    metadata: Mapping[str, object]
+    observation_scopes: object | None
+    consolidated_at: datetime | None
+    consolidation_failed_at: datetime | None
+    state: State
+    invalidation_reason: str | None
+    invalidated_at: datetime | None
+    edited_at: datetime | None
+    updated_at: datetime
+    source_ids: tuple[UUID, ...]
+    created_by: object | None
+    last_by: object | None
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceView:
+    """A fact that an observation rests on, with the words it rests on."""
+
+    fact_id: UUID
+    quote: str
+    origin: str
+    text: str
+    fact_type: str
+    context: str | None
+    occurred_start: datetime | None
+    mentioned_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDetail:
+    """A memory with its evidence in sight; `withheld` counts the evidence that is not."""
+
+    memory: MemoryView
+    evidence: tuple[EvidenceView, ...]
+    withheld: int
+
+
+class Memories(Protocol):
+    """The memories of the transaction's tenant."""
+
+    def count(self, bank_id: BankId) -> int:
+        """Live facts of the bank."""
+        ...
+
+    def add(self, bank_id: BankId, embedding_model: str, facts: Sequence[NewFact]) -> None:
+        """Stores facts with vectors, terms, tags, causes and counts, in order of their ids."""
+        ...
+
+    def link(self, bank_id: BankId, facts: Sequence[NewFact], rule: LinkRule) -> None:
+        """Links facts already added to their nearest of the same type, old and new; none to itself."""
+        ...
+
+    def touch_bank(self, bank_id: BankId, embedding_model: str | None) -> None:
+        """Notes that the bank was written to, and with a model what its vectors are made of.
+
+        Raises: WorkSuperseded when its vectors were meanwhile made by another model.
+        """
+        ...
+
+    def page(self, bank_id: BankId, sight: Sight, query: MemoryQuery) -> Page[MemoryView]:
+        """Memories by mentioned_at, created_at descending, or by the window's axis descending."""
+        ...
+
+    def view(self, bank_id: BankId, sight: Sight, memory_id: UUID) -> MemoryDetail | None:
+        """One memory, invalidated ones included, or None."""
+        ...

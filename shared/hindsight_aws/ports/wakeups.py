@@ -1,0 +1,27 @@
+"""Wake-ups: messages that say "look at these rows", and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from hindsight_aws.model.ids import BankId, OperationId, ScopeId, TenantId
+
+
+class Wakeups(Protocol):
+    """Sends ids to workers, after the commit that wrote the rows.
+
+    Never raises for a send that failed: it logs the ids, and the sweep wakes the rows later.  A delay that lies in the
+    past is none.
+    """
+
+    def wake_operations(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
+        """Asks workers to look at these operations, not before `delay_s` seconds (at most 900) have passed."""
+        ...
+
+    def wake_scopes(self, tenant_id: TenantId, bank_id: BankId, scope_ids: Sequence[ScopeId], delay_s: int = 0) -> None:
+        """Asks workers to drain these scopes, not before `delay_s` seconds (at most 900) have passed.
+
+        Does nothing where no consolidation queue is configured.
+        """
+        ...

@@ -1,0 +1,229 @@
+"""Leases, pending work and what a scope's model is shown.
+
+Made by store/postgres.py; keeps ports/consolidation.Consolidation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import zip_longest
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from hindsight_aws.errors import WorkSuperseded
+from hindsight_aws.model.ids import BankId, OperationId, ScopeId
+from hindsight_aws.model.plan import ShownEvidence, ShownFact, ShownObservation
+from hindsight_aws.ports.consolidation import Neighbour, PendingFact, RunRecord, ScopeLease
+from hindsight_aws.store.connection import Row
+from hindsight_aws.store.queries import queries
+from hindsight_aws.store.session import Session
+from hindsight_aws.store.vectors import half_vector
+
+_SQL = queries("consolidation")
+_NEVER = 2_147_483_647
+
+
+class PostgresConsolidation:
+    """Consolidation rows of the session's tenant."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def take_lease(self, bank_id: BankId, scope_id: UUID, seconds: float) -> ScopeLease | None:
+        row = self._session.row(_SQL["take_scope_lease"], bank_id=bank_id, scope_id=scope_id, seconds=seconds)
+        if row is None or row["woken"]:
+            return None
+        return ScopeLease(row["scope_id"], row["fence"], tuple(row["tags"]), row["policy_hash"])
+
+    def renew_lease(self, bank_id: BankId, lease: ScopeLease, seconds: float) -> bool:
+        touched = self._session.execute(
+            _SQL["renew_scope_lease"], bank_id=bank_id, scope_id=lease.scope_id, fence=lease.fence, seconds=seconds
+        )
+        return touched == 1
+
+    def release_lease(self, bank_id: BankId, lease: ScopeLease, *, even_if_woken: bool = False) -> bool:
+        touched = self._session.execute(
+            _SQL["release_scope_lease"],
+            bank_id=bank_id,
+            scope_id=lease.scope_id,
+            fence=lease.fence,
+            even_if_woken=even_if_woken,
+        )
+        return touched == 1
+
+    def pending_facts(self, bank_id: BankId, scope_id: UUID, at_most: int) -> list[PendingFact]:
+        rows = self._session.rows(_SQL["pending_facts"], bank_id=bank_id, scope_id=scope_id, at_most=at_most)
+        return [_pending(row) for row in rows]
+
+    def count_observations(self, bank_id: BankId, scope_id: UUID) -> int:
+        row = self._session.row(_SQL["count_observations"], bank_id=bank_id, scope_id=scope_id)
+        return int(row["observations"]) if row else 0
+
+    def related(self, bank_id: BankId, scope_id: UUID, fact_ids: Sequence[UUID], per_fact: int) -> list[list[UUID]]:
+        held = self.count_observations(bank_id, scope_id)
+        if not held:
+            return [[] for _ in fact_ids]
+        ids = list(fact_ids)
+        vectors = self._session.rows(
+            _SQL["related_by_vector"], bank_id=bank_id, scope_id=scope_id, fact_ids=ids, per_fact=per_fact
+        )
+        words = self._session.rows(
+            _SQL["related_by_words"],
+            bank_id=bank_id,
+            scope_id=scope_id,
+            fact_ids=ids,
+            per_fact=per_fact,
+            observations=held,
+        )
+        by_vector, by_words = _by_fact(vectors), _by_fact(words)
+        return [_in_turn(by_vector.get(fact_id, []), by_words.get(fact_id, [])) for fact_id in fact_ids]
+
+    def shown(self, bank_id: BankId, scope_id: UUID, ids: Sequence[UUID]) -> list[ShownObservation]:
+        if not ids:
+            return []
+        found = self._session.rows(_SQL["shown_observations"], bank_id=bank_id, scope_id=scope_id, ids=list(ids))
+        sources = self._session.rows(_SQL["shown_evidence"], bank_id=bank_id, scope_id=scope_id, ids=list(ids))
+        evidence: dict[UUID, list[ShownEvidence]] = {}
+        for row in sources:
+            piece = ShownEvidence(row["text"], row["occurred_start"], row["occurred_end"], row["mentioned_at"])
+            evidence.setdefault(row["observation_id"], []).append(piece)
+        by_id = {row["id"]: _shown(row, evidence.get(row["id"], [])) for row in found}
+        return [by_id[wanted] for wanted in ids if wanted in by_id]
+
+    def neighbours(
+        self, bank_id: BankId, scope_id: UUID, vectors: Sequence[Sequence[float]], at_least: float, at_most: int
+    ) -> list[list[Neighbour]]:
+        found: list[list[Neighbour]] = [[] for _ in vectors]
+        if not vectors:
+            return found
+        rows = self._session.rows(
+            _SQL["neighbours"],
+            bank_id=bank_id,
+            scope_id=scope_id,
+            vectors=[half_vector(vector) for vector in vectors],
+            at_least=at_least,
+            at_most=at_most,
+        )
+        for row in rows:
+            found[row["place"] - 1].append(Neighbour(row["id"], row["text"], row["similarity"]))
+        return found
+
+    def record_failure(
+        self,
+        bank_id: BankId,
+        lease: ScopeLease,
+        run: RunRecord,
+        work_ids: Sequence[UUID],
+        error: str,
+        *,
+        attempts: int,
+        is_final: bool,
+    ) -> None:
+        hold_lease(self._session, bank_id, lease)
+        record_run(self._session, bank_id, run)
+        self._session.execute(
+            _SQL["fail_work"],
+            bank_id=bank_id,
+            work_ids=list(work_ids),
+            error=error,
+            run_id=run.run_id,
+            attempts=attempts,
+            is_final=is_final,
+        )
+
+    def defer(
+        self, bank_id: BankId, lease: ScopeLease, until: datetime, error: str, *, fails_after: int | None
+    ) -> None:
+        hold_lease(self._session, bank_id, lease)
+        self._session.execute(
+            _SQL["defer_work"],
+            bank_id=bank_id,
+            scope_id=lease.scope_id,
+            until=until,
+            error=error,
+            fails_after=_NEVER if fails_after is None else fails_after,
+        )
+
+    def open_bank_wide(self, bank_id: BankId) -> OperationId | None:
+        row = self._session.row(_SQL["open_bank_wide_operation"], bank_id=bank_id)
+        return OperationId(row["operation_id"]) if row else None
+
+    def request(self, bank_id: BankId, filters: Sequence[Sequence[str]] | None) -> list[ScopeId]:
+        wanted = None if filters is None else Jsonb([list(tags) for tags in filters])
+        rows = self._session.rows(_SQL["request_work"], bank_id=bank_id, filters=wanted)
+        return [ScopeId(row["scope_id"]) for row in rows]
+
+    def recover(self, bank_id: BankId) -> int:
+        row = self._session.row(_SQL["recover_work"], bank_id=bank_id)
+        return int(row["facts"]) if row else 0
+
+    def revive(self, bank_id: BankId, scope_id: UUID) -> int:
+        return self._session.execute(_SQL["revive_work"], bank_id=bank_id, scope_id=scope_id)
+
+    def finish_operations(self, bank_id: BankId) -> None:
+        self._session.execute(_SQL["finish_consolidation_operations"], bank_id=bank_id)
+
+
+def hold_lease(session: Session, bank_id: BankId, lease: ScopeLease) -> None:
+    """Keeps the lease as it is until the transaction ends.  Raises: WorkSuperseded when another has taken it."""
+    if session.row(_SQL["lock_scope"], bank_id=bank_id, scope_id=lease.scope_id, fence=lease.fence) is None:
+        raise WorkSuperseded("the scope's lease was taken over")
+
+
+def record_run(session: Session, bank_id: BankId, run: RunRecord) -> None:
+    """Keeps one model call's provenance."""
+    session.execute(
+        _SQL["record_run"],
+        bank_id=bank_id,
+        run_id=run.run_id,
+        scope_id=run.scope_id,
+        fence=run.fence,
+        policy_hash=run.policy_hash,
+        strategy_index=run.strategy_index,
+        strategy_name=run.strategy_name,
+        prompt=run.prompt,
+        model_id=run.model_id,
+        status=run.status,
+        counts=Jsonb(dict(run.counts)),
+        started_at=run.started_at,
+    )
+
+
+def _pending(row: Row) -> PendingFact:
+    fact = ShownFact(
+        id=row["id"],
+        text=row["text"],
+        version=row["version"],
+        event_date=row["event_date"],
+        occurred_start=row["occurred_start"],
+        occurred_end=row["occurred_end"],
+        mentioned_at=row["mentioned_at"],
+    )
+    return PendingFact(row["work_id"], fact, row["looks"], row["attempts"], row["deferrals"], row["refused_delete"])
+
+
+def _shown(row: Row, evidence: list[ShownEvidence]) -> ShownObservation:
+    return ShownObservation(
+        id=row["id"],
+        text=row["text"],
+        proof_count=row["proof_count"],
+        occurred_start=row["occurred_start"],
+        occurred_end=row["occurred_end"],
+        mentioned_at=row["mentioned_at"],
+        evidence=tuple(evidence),
+    )
+
+
+def _by_fact(rows: Sequence[Row]) -> dict[UUID, list[UUID]]:
+    found: dict[UUID, list[UUID]] = {}
+    for row in rows:
+        found.setdefault(row["fact_id"], []).append(row["observation_id"])
+    return found
+
+
+def _in_turn(first: Sequence[UUID], second: Sequence[UUID]) -> list[UUID]:
+    """Both lists, one from each in turn: an identical twin that tops either list cannot be buried by the other."""
+    turns = (item for pair in zip_longest(first, second) for item in pair if item is not None)
+    return list(dict.fromkeys(turns))

@@ -1,0 +1,210 @@
+"""Operations in Postgres.  Called through ports/operations.py; calls sql/operations.sql."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from hindsight_aws.errors import WorkRaced, WorkSuperseded
+from hindsight_aws.model.ids import BankId, DocumentId, OperationId
+from hindsight_aws.model.operation import Lease, NewOperation, Operation
+from hindsight_aws.ports.operations import ChildView, OperationQuery, OperationView
+from hindsight_aws.ports.page import Page
+from hindsight_aws.store.connection import Row
+from hindsight_aws.store.queries import queries
+from hindsight_aws.store.session import Session
+
+_SQL = queries("operations")
+_MOST_TRIES = 5
+
+
+class PostgresOperations:
+    """The operations of one transaction's tenant."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def add(self, bank_id: BankId, operations: Sequence[NewOperation]) -> None:
+        self._add(bank_id, operations)
+
+    def add_if_new(self, bank_id: BankId, operation: NewOperation) -> bool:
+        return bool(self._add(bank_id, [operation]))
+
+    def find(self, operation_id: OperationId) -> Operation | None:
+        row = self._session.row(_SQL["find"], operation_id=operation_id)
+        return None if row is None else Operation(**row)
+
+    def children(self, operation_id: OperationId) -> list[OperationId]:
+        return [OperationId(row[0]) for row in self._session.tuples(_SQL["children"], operation_id=operation_id)]
+
+    def lease(self, operation_id: OperationId, seconds: float) -> Lease | None:
+        row = self._session.row(_SQL["lease"], operation_id=operation_id, seconds=seconds)
+        if row is None:
+            self._session.execute(_SQL["mark_woken"], operation_id=operation_id)
+            return None
+        return _lease(row)
+
+    def lease_documents(self, lease: Lease, names: Mapping[DocumentId, str], seconds: float) -> bool:
+        if not names:
+            return True
+        wanted = list(names)
+        at = {"bank_id": lease.bank_id, "document_ids": wanted, "operation_id": lease.operation_id}
+        self._lock_documents(lease, names)
+        got = self._session.tuples(_SQL["lease_documents"], **at, seconds=seconds, created_at=lease.created_at)
+        if len(got) == len(wanted):
+            return True
+        self._session.execute(_SQL["release_documents"], **at)
+        self._session.execute(_SQL["hand_back"], operation_id=lease.operation_id, fence=lease.fence)
+        return False
+
+    def renew(self, lease: Lease, seconds: float) -> None:
+        self._fenced("renew", lease, seconds=seconds)
+        if lease.document_ids:
+            held = self._session.tuples(
+                _SQL["renew_documents"],
+                bank_id=lease.bank_id,
+                operation_id=lease.operation_id,
+                document_ids=list(lease.document_ids),
+                seconds=seconds,
+            )
+            if len(held) != len(lease.document_ids):
+                raise WorkSuperseded(f"operation {lease.operation_id} lost a document")
+
+    def keep_extractions(self, lease: Lease, kept: Mapping[str, Mapping[str, object]]) -> None:
+        self._session.execute(
+            _SQL["keep_extractions"],
+            bank_id=lease.bank_id,
+            operation_id=lease.operation_id,
+            keys=list(kept),
+            extractions=[json.dumps(extraction) for extraction in kept.values()],
+        )
+
+    def kept_extractions(self, lease: Lease) -> dict[str, Mapping[str, object]]:
+        rows = self._session.tuples(_SQL["kept_extractions"], bank_id=lease.bank_id, operation_id=lease.operation_id)
+        return dict(rows)
+
+    def complete(self, lease: Lease, result: Mapping[str, object]) -> None:
+        self._session.execute(_SQL["drop_kept"], bank_id=lease.bank_id, operation_id=lease.operation_id)
+        self._end("complete", lease, result=Jsonb(result))
+
+    def fail(
+        self, lease: Lease, kind: str, message: str, result: Mapping[str, object], payload: Mapping[str, object]
+    ) -> None:
+        self._end("fail", lease, result=Jsonb(result), kind=kind, message=message, payload=Jsonb(payload))
+
+    def defer(self, lease: Lease, seconds: float, *, counts: bool, reason: str) -> None:
+        self._fenced("defer", lease, seconds=seconds, uncounted=0 if counts else 1, reason=reason)
+        self._release_documents(lease)
+
+    def waiting(self, lease: Lease) -> list[OperationId]:
+        if not lease.document_ids:
+            return []
+        rows = self._session.tuples(_SQL["waiting"], bank_id=lease.bank_id, document_ids=list(lease.document_ids))
+        return [OperationId(row[0]) for row in rows]
+
+    def page(self, bank_id: BankId, query: OperationQuery) -> Page[OperationView]:
+        rows = self._session.rows(
+            _SQL["page"],
+            bank_id=bank_id,
+            status=query.status,
+            kind=query.kind,
+            subject=query.subject,
+            without_parents=query.without_parents,
+            limit=query.limit,
+            offset=query.offset,
+        )
+        return Page([_view(row, None) for row in rows if row["operation_id"] is not None], rows[0]["total"])
+
+    def view(
+        self, bank_id: BankId, operation_id: UUID, subject: str | None, with_payload: bool
+    ) -> OperationView | None:
+        asked = {"bank_id": bank_id, "operation_id": operation_id}
+        row = self._session.row(_SQL["view"], **asked, subject=subject, with_payload=with_payload)
+        if row is None:
+            return None
+        children = self._session.rows(_SQL["child_views"], **asked)
+        return _view(row, children or None)
+
+    def _add(self, bank_id: BankId, operations: Sequence[NewOperation]) -> list[tuple[object, ...]]:
+        return self._session.tuples(
+            _SQL["add"], bank_id=bank_id, operations=Jsonb([_as_json(new) for new in operations])
+        )
+
+    def _end(self, how: str, lease: Lease, **params: object) -> None:
+        self._fenced(how, lease, **params)
+        self._release_documents(lease)
+        if lease.parent_id is not None:
+            self._session.execute(_SQL["lock_parent"], bank_id=lease.bank_id, parent_id=lease.parent_id)
+            self._session.execute(_SQL["roll_up"], bank_id=lease.bank_id, parent_id=lease.parent_id)
+
+    def _lock_documents(self, lease: Lease, names: Mapping[DocumentId, str]) -> None:
+        """Locks the documents' rows, made where there are none.
+
+        Once more for a row that went while it was waited for: whoever removed it has told those that waited already.
+        """
+        at = {"bank_id": lease.bank_id, "document_ids": list(names)}
+        for _ in range(_MOST_TRIES):
+            self._session.execute(_SQL["make_document_places"], **at, external_ids=list(names.values()))
+            if len(self._session.tuples(_SQL["lock_documents"], **at)) == len(names):
+                return
+        raise WorkRaced(f"documents of operation {lease.operation_id} come and go")
+
+    def _release_documents(self, lease: Lease) -> None:
+        if lease.document_ids:
+            at = {"bank_id": lease.bank_id, "document_ids": list(lease.document_ids)}
+            self._session.execute(_SQL["release_documents"], **at, operation_id=lease.operation_id)
+            self._session.execute(_SQL["drop_document_places"], **at)
+
+    def _fenced(self, how: str, lease: Lease, **params: object) -> None:
+        row = self._session.row(
+            _SQL[how], bank_id=lease.bank_id, operation_id=lease.operation_id, fence=lease.fence, **params
+        )
+        if row is None:
+            raise WorkSuperseded(f"operation {lease.operation_id} was taken over, cancelled or removed")
+
+
+def _as_json(new: NewOperation) -> dict[str, object]:
+    return {
+        "operation_id": str(new.operation_id),
+        "parent_id": None if new.parent_id is None else str(new.parent_id),
+        "kind": new.kind,
+        "subject": new.subject,
+        "payload": new.payload,
+        "items_count": new.items_count,
+        "document_external_id": new.document_external_id,
+        "document_ids": [str(document_id) for document_id in new.document_ids],
+        "result": new.result,
+    }
+
+
+def _lease(row: Row) -> Lease:
+    ids = tuple(DocumentId(document_id) for document_id in row.pop("document_ids"))
+    return Lease(**row, document_ids=ids)
+
+
+def _view(row: Row, children: Sequence[Row] | None) -> OperationView:
+    waits = row["status"] == "pending" and row["attempts"] > 0
+    return OperationView(
+        operation_id=row["operation_id"],
+        kind=row["kind"],
+        status=row["status"],
+        items_count=row["items_count"],
+        document=row["document_external_id"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        completed_at=row["completed_at"],
+        error_message=row["error_message"],
+        retries=max(row["attempts"] - 1, 0),
+        next_retry_at=row["due_at"] if waits else None,
+        progress=row["progress"],
+        result=row["result"],
+        payload=row["payload"],
+        children=None if children is None else tuple(_child(index, child) for index, child in enumerate(children, 1)),
+    )
+
+
+def _child(index: int, row: Row) -> ChildView:
+    return ChildView(row["operation_id"], row["status"], index, row["items_count"], row["error_message"])

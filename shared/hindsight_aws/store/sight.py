@@ -1,0 +1,22 @@
+"""A Sight and a time window as the parameters of a statement.  Used by every read of store/ that shows things."""
+
+from __future__ import annotations
+
+from hindsight_aws.access import Sight
+from hindsight_aws.ports.page import Window
+from hindsight_aws.store.tag_predicate import predicate_of
+
+
+def sight_params(sight: Sight) -> dict[str, object]:
+    """The parameters `fact_types`, `any_of`, `predicate` and `variables` of a statement that filters by sight."""
+    return {"fact_types": sorted(sight.fact_types), **predicate_of(sight.tags).params()}
+
+
+def beneath_params(sight: Sight) -> dict[str, object]:
+    """Those of a statement that shows what observations rest on."""
+    return {**sight_params(sight), "fact_types": sorted(sight.source_types)}
+
+
+def window_params(window: Window) -> dict[str, object]:
+    """The parameters `axis`, `start` and `end` of a statement that filters by time."""
+    return {"axis": window.axis, "start": window.start, "end": window.end}

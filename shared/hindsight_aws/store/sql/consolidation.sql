@@ -1,0 +1,206 @@
+-- take_scope_lease --
+-- Takes the lease if it is free; else marks the scope woken again, in the same statement, for its holder to see.
+UPDATE scopes
+SET woken = lease_until >= now(),
+    fence = fence + (lease_until < now())::integer,
+    lease_until = CASE WHEN lease_until < now() THEN now() + make_interval(secs => %(seconds)s) ELSE lease_until END
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s
+RETURNING scope_id, fence, tags, policy_hash, woken
+
+-- lock_scope --
+-- Keeps the scope's lease from change, but new work may be opened in it; no row when the fence has moved on.
+SELECT scope_id
+FROM scopes
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s AND fence = %(fence)s
+FOR NO KEY UPDATE
+
+-- renew_scope_lease --
+-- Extends a lease that is still ours and clears the wake-up mark: what woke it is about to be read.
+UPDATE scopes
+SET lease_until = now() + make_interval(secs => %(seconds)s), woken = false
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s AND fence = %(fence)s
+
+-- release_scope_lease --
+-- Gives back a lease that is still ours, unless a wake-up came or due work remains.
+UPDATE scopes
+SET lease_until = '-infinity', woken = false
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s AND fence = %(fence)s
+  AND (%(even_if_woken)s OR NOT woken AND NOT EXISTS (
+      SELECT FROM consolidation_work w
+      WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.scope_id = %(scope_id)s
+        AND w.state = 'pending' AND w.due_at <= now()))
+
+-- pending_facts --
+-- Due facts of a scope, oldest first.
+SELECT w.work_id, w.looks, w.attempts, w.deferrals, w.refused_delete,
+       f.id, f.text, f.version, f.event_date, f.occurred_start, f.occurred_end, f.mentioned_at
+FROM consolidation_work w
+JOIN memory_units f ON f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.scope_id = %(scope_id)s
+  AND w.state = 'pending' AND w.due_at <= now()
+ORDER BY f.created_at, f.document_id, f.chunk_index, f.ordinal, f.id
+LIMIT %(at_most)s
+
+-- count_observations --
+-- How many observations one exact scope holds.
+SELECT count(*) AS observations
+FROM memory_units
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s
+
+-- related_by_vector --
+-- For each fact the nearest observations of the exact scope, by an exact scan of that scope alone.
+SELECT f.id AS fact_id, near.id AS observation_id
+FROM unnest(%(fact_ids)s::uuid[]) AS wanted (id)
+JOIN memory_units f ON f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.id = wanted.id
+CROSS JOIN LATERAL (
+    SELECT scoped.id, scoped.embedding <=> f.embedding AS distance
+    FROM (SELECT o.id, o.embedding FROM memory_units o
+          WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.scope_id = %(scope_id)s
+            AND o.embedding IS NOT NULL OFFSET 0) AS scoped
+    ORDER BY distance, scoped.id
+    LIMIT %(per_fact)s
+) AS near
+WHERE f.embedding IS NOT NULL
+ORDER BY f.id, near.distance, near.id
+
+-- related_by_words --
+-- For each fact the observations of the exact scope that share its rarest words.
+WITH postings AS MATERIALIZED (
+    SELECT t.term, t.unit_id, count(*) OVER (PARTITION BY t.term) AS holders
+    FROM memory_units o
+    JOIN unit_terms t ON t.tenant_id = o.tenant_id AND t.bank_id = o.bank_id AND t.unit_id = o.id
+    WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.scope_id = %(scope_id)s
+), scored AS (
+    SELECT f.unit_id AS fact_id, p.unit_id AS observation_id,
+           sum(ln(1 + %(observations)s::double precision / p.holders)) AS score
+    FROM unit_terms f
+    JOIN postings p ON p.term = f.term
+    WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.unit_id = ANY(%(fact_ids)s::uuid[])
+    GROUP BY f.unit_id, p.unit_id
+), ranked AS (
+    SELECT fact_id, observation_id, row_number() OVER (PARTITION BY fact_id ORDER BY score DESC, observation_id) AS place
+    FROM scored
+)
+SELECT fact_id, observation_id FROM ranked WHERE place <= %(per_fact)s ORDER BY fact_id, place
+
+-- shown_observations --
+-- Observations of the exact scope as the model is shown them.
+SELECT id, text, proof_count, occurred_start, occurred_end, mentioned_at
+FROM memory_units
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s AND id = ANY(%(ids)s::uuid[])
+
+-- shown_evidence --
+-- The sources of those observations, newest first.
+SELECT e.observation_id, f.text, f.occurred_start, f.occurred_end, f.mentioned_at
+FROM observation_evidence e
+JOIN memory_units o ON o.tenant_id = e.tenant_id AND o.bank_id = e.bank_id AND o.id = e.observation_id AND o.scope_id = %(scope_id)s
+JOIN memory_units f ON f.tenant_id = e.tenant_id AND f.bank_id = e.bank_id AND f.id = e.fact_id
+WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = ANY(%(ids)s::uuid[])
+ORDER BY e.observation_id, coalesce(f.mentioned_at, f.created_at) DESC, f.id
+
+-- neighbours --
+-- For each vector the closest observations of the exact scope from a cosine upwards.
+SELECT probe.place::integer AS place, near.id, near.text, near.similarity
+FROM unnest(%(vectors)b::halfvec[]) WITH ORDINALITY AS probe (vector, place)
+CROSS JOIN LATERAL (
+    SELECT scoped.id, scoped.text, 1 - (scoped.embedding <=> probe.vector) AS similarity
+    FROM (SELECT o.id, o.text, o.embedding FROM memory_units o
+          WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.scope_id = %(scope_id)s
+            AND o.embedding IS NOT NULL OFFSET 0) AS scoped
+    ORDER BY similarity DESC, scoped.id
+    LIMIT %(at_most)s
+) AS near
+WHERE near.similarity >= %(at_least)s
+ORDER BY probe.place, near.similarity DESC, near.id
+
+-- fail_work --
+-- Counts a malformed answer on these rows; those that cannot be asked in a smaller company fail.
+UPDATE consolidation_work
+SET attempts = %(attempts)s, error = %(error)s, run_id = %(run_id)s,
+    state = CASE WHEN %(is_final)s THEN 'failed' ELSE state END,
+    failed_at = CASE WHEN %(is_final)s THEN now() ELSE failed_at END,
+    revivals = revivals + %(is_final)s::integer
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND work_id = ANY(%(work_ids)s::uuid[]) AND state = 'pending'
+
+-- defer_work --
+-- Moves a scope's due work to a later time; rows put off too often fail.
+UPDATE consolidation_work
+SET deferrals = deferrals + 1, error = %(error)s,
+    due_at = %(until)s,
+    state = CASE WHEN deferrals + 1 >= %(fails_after)s::integer THEN 'failed' ELSE state END,
+    failed_at = CASE WHEN deferrals + 1 >= %(fails_after)s::integer THEN now() ELSE failed_at END,
+    revivals = revivals + (deferrals + 1 >= %(fails_after)s::integer)::integer
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s AND state = 'pending' AND due_at <= now()
+
+-- record_run --
+-- Keeps one model call's provenance and what came of it.
+INSERT INTO consolidation_runs (tenant_id, bank_id, run_id, scope_id, fence, policy_hash, strategy_index, strategy_name, prompt,
+                                model_id, status, counts, started_at)
+VALUES (%(tenant_id)s, %(bank_id)s, %(run_id)s, %(scope_id)s, %(fence)s, %(policy_hash)s, %(strategy_index)s, %(strategy_name)s,
+        %(prompt)s, %(model_id)s, %(status)s, %(counts)s, %(started_at)s)
+
+-- finish_consolidation_operations --
+-- Ends the bank's consolidation operations whose scopes have no pending work older than they are.
+UPDATE operations o
+SET status = CASE WHEN failed.facts > 0 THEN 'failed' ELSE 'completed' END,
+    error_message = CASE WHEN failed.facts > 0 THEN failed.facts || ' facts could not be consolidated: ' || failed.example END,
+    error_kind = CASE WHEN failed.facts > 0 THEN 'consolidation' END,
+    result = o.result || jsonb_build_object('memories_failed', failed.facts),
+    completed_at = now(), updated_at = now()
+FROM operations ended
+CROSS JOIN LATERAL (
+    SELECT count(*) AS facts, min(w.error) AS example
+    FROM consolidation_work w JOIN scopes s ON s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
+    WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'failed' AND w.failed_at >= ended.created_at
+      AND (ended.payload -> 'scope_ids' IS NULL OR ended.payload -> 'scope_ids' ? w.scope_id::text)
+) AS failed
+WHERE ended.tenant_id = %(tenant_id)s AND ended.bank_id = %(bank_id)s AND ended.kind = 'consolidation'
+  AND ended.status IN ('pending', 'processing')
+  AND NOT EXISTS (
+      SELECT FROM consolidation_work w
+      WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'pending' AND w.created_at <= ended.created_at
+        AND (ended.payload -> 'scope_ids' IS NULL OR ended.payload -> 'scope_ids' ? w.scope_id::text))
+  AND o.tenant_id = ended.tenant_id AND o.bank_id = ended.bank_id AND o.operation_id = ended.operation_id
+
+-- open_bank_wide_operation --
+-- The bank-wide consolidation that is still open, if any.
+SELECT operation_id
+FROM operations
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND kind = 'consolidation' AND status IN ('pending', 'processing')
+  AND payload -> 'scope_ids' IS NULL
+ORDER BY created_at
+LIMIT 1
+
+-- request_work --
+-- Makes pending work due now because somebody asked for it, of facts or scopes that hold all tags of a filter; says in which scopes.
+WITH asked AS (
+    UPDATE consolidation_work w
+    SET requested = true, due_at = least(w.due_at, now()), deferrals = 0
+    FROM scopes s, memory_units f
+    WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'pending'
+      AND s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
+      AND f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id
+      AND (%(filters)s::jsonb IS NULL OR EXISTS (
+          SELECT FROM jsonb_array_elements(%(filters)s::jsonb) AS wanted
+          WHERE s.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted)) OR f.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted))))
+    RETURNING w.scope_id
+)
+SELECT DISTINCT a.scope_id FROM asked a
+
+-- recover_work --
+-- Failed facts of the bank, pending again with a clean slate; says how many facts they are.
+WITH recovered AS (
+    UPDATE consolidation_work
+    SET state = 'pending', failed_at = NULL, error = NULL, attempts = 0, looks = 0, deferrals = 0, revivals = 0, refused_delete = false,
+        requested = true, due_at = now()
+    WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND state = 'failed'
+    RETURNING fact_id
+)
+SELECT count(DISTINCT fact_id) AS facts FROM recovered
+
+-- revive_work --
+-- Failed facts of a scope that are to be tried again: three times at most, after a delay that doubles.
+UPDATE consolidation_work
+SET state = 'pending', failed_at = NULL, attempts = 0, looks = 0, deferrals = 0, refused_delete = false, due_at = now()
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s AND state = 'failed' AND revivals <= 3
+  AND failed_at + make_interval(secs => 300 * 2 ^ revivals) <= now()

@@ -1,0 +1,198 @@
+-- lock_fact_documents --
+-- Keeps the documents of these facts from change; documents come before facts in the global lock order.
+SELECT d.document_id
+FROM documents d
+WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s
+  AND d.document_id IN (SELECT f.document_id FROM memory_units f
+                        WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.id = ANY(%(fact_ids)s::uuid[]))
+ORDER BY d.document_id
+FOR SHARE
+
+-- evidence_of --
+-- The facts that these observations rest on.
+SELECT DISTINCT e.fact_id
+FROM observation_evidence e
+WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = ANY(%(ids)s::uuid[])
+
+-- lock_facts --
+-- Keeps these facts from change, in id order, and says what versions they have.
+SELECT id, version
+FROM memory_units
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND id = ANY(%(fact_ids)s::uuid[]) AND fact_type <> 'observation'
+ORDER BY id
+FOR SHARE
+
+-- lock_observations --
+-- Keeps these observations of the exact scope from change, in id order.
+SELECT id, terms
+FROM memory_units
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s AND id = ANY(%(ids)s::uuid[])
+ORDER BY id
+FOR UPDATE
+
+-- insert_observation --
+-- A new observation of a scope; its dates and proof count follow from its evidence.
+INSERT INTO memory_units (tenant_id, bank_id, id, fact_type, text, embedding, embedding_model, tags, scope_id, proof_count, terms,
+                          created_by, last_by)
+SELECT %(tenant_id)s, %(bank_id)s, %(id)s, 'observation', %(text)s, %(embedding)s::halfvec(512), b.embedding_model, %(tags)s, %(scope_id)s,
+       0, %(length)s, %(provenance)s, %(provenance)s
+FROM banks b
+WHERE b.tenant_id = %(tenant_id)s AND b.bank_id = %(bank_id)s
+
+-- rewrite_observation --
+-- New wording for an observation; its tags stay those of its scope.
+UPDATE memory_units
+SET text = %(text)s, embedding = %(embedding)s::halfvec(512), terms = %(length)s, last_by = %(provenance)s, version = version + 1,
+    updated_at = now()
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND id = %(id)s
+
+-- touch_observation --
+-- Marks an observation that only gained evidence.
+UPDATE memory_units
+SET last_by = %(provenance)s, version = version + 1, updated_at = now()
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND id = %(id)s
+
+-- add_evidence --
+-- Facts that support an observation; a quote of the model's takes the place of the whole text.
+INSERT INTO observation_evidence (tenant_id, bank_id, observation_id, fact_id, quote, origin, run_id)
+SELECT %(tenant_id)s, %(bank_id)s, %(id)s, piece.fact_id, piece.quote, piece.origin, %(run_id)s
+FROM unnest(%(fact_ids)s::uuid[], %(quotes)s::text[], %(origins)s::text[]) AS piece (fact_id, quote, origin)
+ORDER BY piece.fact_id
+ON CONFLICT (tenant_id, bank_id, observation_id, fact_id) DO UPDATE
+SET quote = excluded.quote, origin = excluded.origin, run_id = excluded.run_id
+WHERE observation_evidence.origin = 'whole' AND excluded.origin = 'model'
+
+-- move_evidence --
+-- Hands the evidence of an observation that ends to its heir.
+INSERT INTO observation_evidence (tenant_id, bank_id, observation_id, fact_id, quote, origin, run_id, created_at)
+SELECT tenant_id, bank_id, %(heir)s, fact_id, quote, origin, run_id, created_at
+FROM observation_evidence
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND observation_id = %(id)s
+ORDER BY fact_id
+ON CONFLICT DO NOTHING
+
+-- delete_observation --
+-- Ends an observation; its evidence and words go with it.
+DELETE FROM memory_units
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND id = %(id)s AND fact_type = 'observation'
+RETURNING terms
+
+-- settle_observation --
+-- Proof count and dates of an observation from its evidence: first start, last end, last mention; placeholder years do not count.
+UPDATE memory_units o
+SET proof_count = known.proofs, event_date = coalesce(known.event_date, o.event_date, o.created_at),
+    occurred_start = known.occurred_start, occurred_end = known.occurred_end,
+    mentioned_at = coalesce(known.mentioned_at, o.mentioned_at, o.created_at)
+FROM (
+    SELECT count(*) AS proofs,
+           min(f.event_date) FILTER (WHERE extract(year FROM f.event_date) NOT IN (1, 9999)) AS event_date,
+           min(f.occurred_start) FILTER (WHERE extract(year FROM f.occurred_start) NOT IN (1, 9999)) AS occurred_start,
+           max(f.occurred_end) FILTER (WHERE extract(year FROM f.occurred_end) NOT IN (1, 9999)) AS occurred_end,
+           max(f.mentioned_at) FILTER (WHERE extract(year FROM f.mentioned_at) NOT IN (1, 9999)) AS mentioned_at
+    FROM observation_evidence e
+    JOIN memory_units f ON f.tenant_id = e.tenant_id AND f.bank_id = e.bank_id AND f.id = e.fact_id
+    WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = %(id)s
+) AS known
+WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.id = %(id)s
+
+-- record_revision --
+-- Keeps an observation as it now is: wording, dates, evidence with quotes, and who made it so.
+WITH support AS (
+    SELECT e.fact_id, e.quote, e.origin
+    FROM observation_evidence e
+    WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = %(id)s
+), revision AS (
+    INSERT INTO observation_revisions (tenant_id, bank_id, revision_id, observation_id, scope_id, kind, text, tags, occurred_start,
+                                       occurred_end, mentioned_at, evidence, added_fact_ids, merged_into, run_id, provenance)
+    SELECT o.tenant_id, o.bank_id, %(revision_id)s, o.id, o.scope_id, %(kind)s, o.text, o.tags, o.occurred_start, o.occurred_end,
+           o.mentioned_at,
+           coalesce((SELECT jsonb_agg(jsonb_build_object('fact_id', fact_id, 'quote', quote, 'origin', origin) ORDER BY fact_id)
+                     FROM support), '[]'),
+           %(added)s::uuid[], %(merged_into)s::uuid, %(run_id)s::uuid, %(provenance)s
+    FROM memory_units o
+    WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.id = %(id)s
+    RETURNING tenant_id, bank_id, revision_id
+)
+INSERT INTO revision_facts (tenant_id, bank_id, fact_id, revision_id)
+SELECT r.tenant_id, r.bank_id, s.fact_id, r.revision_id FROM revision r CROSS JOIN support s ORDER BY s.fact_id
+
+-- finish_work --
+-- The outcome of facts in this scope.
+UPDATE consolidation_work w
+SET state = 'done', outcome = verdict.outcome, done_at = now(), run_id = %(run_id)s, error = NULL
+FROM unnest(%(work_ids)s::uuid[], %(outcomes)s::text[]) AS verdict (work_id, outcome)
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = verdict.work_id AND w.state = 'pending'
+
+-- overlook_work --
+-- Facts the answer left out: to be asked about again in smaller company, or alone when their delete was refused.
+UPDATE consolidation_work
+SET looks = greatest(looks, %(looks)s),
+    refused_delete = refused_delete OR %(refused_delete)s
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND work_id = ANY(%(work_ids)s::uuid[]) AND state = 'pending'
+
+-- remember_policy --
+-- The policy this scope's observations were written under.
+UPDATE scopes SET policy_hash = %(policy_hash)s
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s
+
+-- lock_resting_observations --
+-- Every observation that rests on one of these facts, kept from change in id order.
+SELECT o.id, o.scope_id, o.terms
+FROM memory_units o
+WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s
+  AND o.id IN (SELECT e.observation_id FROM observation_evidence e
+               WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.fact_id = ANY(%(fact_ids)s::uuid[]))
+ORDER BY o.id
+FOR UPDATE
+
+-- lock_source_work --
+-- The work rows of the facts behind observations that end, kept from change in order.
+SELECT w.work_id
+FROM consolidation_work w
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s
+  AND (w.fact_id, w.scope_id) IN (
+      SELECT e.fact_id, o.scope_id
+      FROM observation_evidence e
+      JOIN memory_units o ON o.tenant_id = e.tenant_id AND o.bank_id = e.bank_id AND o.id = e.observation_id
+      WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = ANY(%(observation_ids)s::uuid[]))
+ORDER BY w.work_id
+FOR UPDATE
+
+-- requeue_sources --
+-- The other facts behind observations that end, pending again in those scopes.
+UPDATE consolidation_work w
+SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL, attempts = 0, looks = 0, deferrals = 0,
+    refused_delete = false, due_at = now()
+FROM observation_evidence e
+JOIN memory_units o ON o.tenant_id = e.tenant_id AND o.bank_id = e.bank_id AND o.id = e.observation_id
+WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = ANY(%(observation_ids)s::uuid[])
+  AND w.tenant_id = e.tenant_id AND w.bank_id = e.bank_id AND w.fact_id = e.fact_id AND w.scope_id = o.scope_id
+
+-- blank_revisions --
+-- Takes the text and the quotes out of every revision that rested on one of these facts; ids and times stay.
+UPDATE observation_revisions r
+SET text = NULL, blanked_at = now(),
+    evidence = (SELECT coalesce(jsonb_agg(jsonb_build_object('fact_id', piece ->> 'fact_id', 'origin', piece ->> 'origin')), '[]')
+                FROM jsonb_array_elements(r.evidence) AS piece)
+WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s AND r.blanked_at IS NULL
+  AND r.revision_id IN (SELECT f.revision_id FROM revision_facts f
+                        WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.fact_id = ANY(%(fact_ids)s::uuid[]))
+
+-- revisions --
+-- Every change of an observation, oldest first.
+SELECT r.kind, r.text, r.tags, r.occurred_start, r.occurred_end, r.mentioned_at, r.changed_at, r.added_fact_ids,
+       r.merged_into, r.provenance,
+       ARRAY(SELECT (piece ->> 'fact_id')::uuid FROM jsonb_array_elements(r.evidence) AS piece) AS source_ids
+FROM observation_revisions AS r
+WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s AND r.observation_id = %(observation_id)s
+ORDER BY r.sequence
+
+-- revision_sources --
+-- Facts that revisions rested on, as far as they are still there and in sight.
+SELECT f.id, f.fact_type, f.text, f.context, f.occurred_start, f.mentioned_at
+FROM memory_units AS f
+WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.id = ANY (%(ids)s::uuid[])
+  AND f.fact_type = ANY (%(fact_types)s::text[])
+  AND (%(any_of)s::text[] IS NULL OR f.tags && %(any_of)s::text[])
+  AND (%(predicate)s::jsonpath IS NULL
+       OR jsonb_path_match(to_jsonb(f.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))

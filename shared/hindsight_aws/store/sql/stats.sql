@@ -1,0 +1,50 @@
+-- units --
+-- Live memories of a bank by type, from its counters.
+SELECT fact_type, sum(units)::bigint AS units
+FROM bank_counters WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
+GROUP BY fact_type HAVING sum(units) > 0 ORDER BY fact_type
+
+-- units_by_type --
+-- Memories that pass the filters, by type.
+SELECT u.fact_type, count(*) AS units
+FROM memory_units AS u
+WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.fact_type = ANY (%(fact_types)s::text[])
+  AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
+  AND (%(predicate)s::jsonpath IS NULL OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+GROUP BY u.fact_type ORDER BY u.fact_type
+
+-- links --
+-- Links of a bank by type.
+SELECT link_type, count(*) AS links
+FROM memory_links WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid GROUP BY link_type ORDER BY link_type
+
+-- operations_by_status --
+-- Operations of a bank by status.
+SELECT status, count(*) AS operations
+FROM operations WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid GROUP BY status ORDER BY status
+
+-- work --
+-- How a bank's documents and consolidation stand.
+SELECT (SELECT count(*) FROM documents AS d
+        WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND NOT d.is_pending) AS documents,
+       (SELECT b.last_write_at FROM banks AS b WHERE b.tenant_id = %(tenant_id)s AND b.bank_id = %(bank_id)s::uuid) AS last_write_at,
+       count(DISTINCT w.fact_id) FILTER (WHERE w.state = 'pending') AS pending,
+       count(DISTINCT w.fact_id) FILTER (WHERE w.state = 'failed') AS failed,
+       max(w.done_at) FILTER (WHERE w.outcome IS DISTINCT FROM 'no_scope') AS last_consolidated_at
+FROM consolidation_work AS w
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid
+
+-- timeline --
+-- Memories that pass the filters by UTC bucket and type; those without a time on the axis count when they were made.
+SELECT date_trunc(%(unit)s::text, t.at, 'UTC') AS bucket, t.fact_type, count(*) AS units
+FROM (
+    SELECT u.fact_type, coalesce(CASE %(axis)s::text WHEN 'mentioned_at' THEN u.mentioned_at
+                                      WHEN 'occurred_start' THEN u.occurred_start END, u.created_at) AS at
+    FROM memory_units AS u
+    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.fact_type = ANY (%(fact_types)s::text[])
+      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
+      AND (%(predicate)s::jsonpath IS NULL
+           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+) AS t
+WHERE t.at >= %(since)s::timestamptz
+GROUP BY bucket, t.fact_type ORDER BY bucket

@@ -1,0 +1,12 @@
+-- record --
+-- Lines of the usage ledger; one that is there already, after a commit nobody heard of, stays as it is.
+INSERT INTO usage_ledger
+    (tenant_id, entry_id, bank_id, operation_id, run_id, subject, task, model_id, prompt, status, input_tokens, output_tokens,
+     cache_read_tokens, cache_write_tokens, calls, usd, latency_ms)
+SELECT %(tenant_id)s, n.entry_id, n.bank_id, n.operation_id, n.run_id, n.subject, n.task, n.model_id, n.prompt, n.status,
+       n.input_tokens, n.output_tokens, n.cache_read_tokens, n.cache_write_tokens, n.calls, n.usd, n.latency_ms
+FROM jsonb_to_recordset(%(entries)s::jsonb) AS n
+    (entry_id uuid, bank_id uuid, operation_id uuid, run_id uuid, subject text, task text, model_id text, prompt text, status text,
+     input_tokens bigint, output_tokens bigint, cache_read_tokens bigint, cache_write_tokens bigint, calls integer,
+     usd numeric(18, 9), latency_ms integer)
+ON CONFLICT DO NOTHING

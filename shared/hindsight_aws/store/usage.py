@@ -1,0 +1,51 @@
+"""The usage ledger in Postgres.  Called through ports/usage.py; calls sql/usage.sql."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from hindsight_aws.ports.usage import LedgerEntry
+from hindsight_aws.store.queries import queries
+from hindsight_aws.store.session import Session
+
+_SQL = queries("usage")
+
+
+class PostgresUsageLedger:
+    """The ledger of one transaction's tenant."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def record(self, entries: Sequence[LedgerEntry]) -> None:
+        if entries:
+            self._session.execute(_SQL["record"], entries=Jsonb([_row(entry) for entry in entries]))
+
+
+def _row(entry: LedgerEntry) -> dict[str, object]:
+    usage = entry.usage
+    return {
+        "entry_id": str(entry.entry_id),
+        "bank_id": _text(entry.bank_id),
+        "operation_id": _text(entry.operation_id),
+        "run_id": _text(entry.run_id),
+        "subject": entry.subject,
+        "task": usage.task,
+        "model_id": usage.model,
+        "prompt": usage.prompt,
+        "status": usage.status,
+        "input_tokens": usage.tokens.input,
+        "output_tokens": usage.tokens.output,
+        "cache_read_tokens": usage.tokens.cache_read,
+        "cache_write_tokens": usage.tokens.cache_write,
+        "calls": usage.calls,
+        "usd": None if usage.usd is None else str(usage.usd),
+        "latency_ms": round(usage.latency_ms),
+    }
+
+
+def _text(id_: UUID | None) -> str | None:
+    return None if id_ is None else str(id_)

@@ -1,0 +1,4 @@
+"""What text is made of for the index and for budgets: terms and token counts.
+
+Called from anywhere; calls nothing of ours.
+"""

@@ -1,0 +1,123 @@
+"""What the sweep is told to wake: the longest due first, each scope once, nothing that would not be worked on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from hindsight_aws.store.postgres import PostgresStore
+from tests.support.database import Database
+
+
+class Backlog:
+    """Consolidation work of several tenants, written past every constraint."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def scope(self, *minutes: int, facts: int = 1, state: str = "pending", **config: object) -> UUID:
+        """A scope of a new tenant's bank whose facts became due these minutes ago."""
+        tenant, bank, scope = uuid4(), uuid4(), uuid4()
+        with psycopg.connect(self._database.admin_url) as admin:
+            admin.execute("SET session_replication_role = replica; SET search_path = hindsight, public")
+            admin.execute(
+                "INSERT INTO banks (tenant_id, bank_id, external_id, config) VALUES (%s, %s, 'bank', %s)",
+                (tenant, bank, Jsonb(config)),
+            )
+            admin.execute(
+                "INSERT INTO scopes (tenant_id, bank_id, scope_id, scope_key, tags) VALUES (%s, %s, %s, '', '{}')",
+                (tenant, bank, scope),
+            )
+            admin.execute(
+                "INSERT INTO consolidation_work "
+                "(tenant_id, bank_id, scope_id, state, work_id, fact_id, due_at, failed_at) "
+                "SELECT %s, %s, %s, %s, gen_random_uuid(), gen_random_uuid(), at.moment, at.moment "
+                "FROM unnest(%s::integer[]) AS m, generate_series(1, %s), "
+                "LATERAL (SELECT now() - make_interval(mins => m)) AS at (moment)",
+                (tenant, bank, scope, state, list(minutes), facts),
+            )
+        return scope
+
+
+@pytest.fixture
+def backlog(module_database: Database) -> Backlog:
+    with psycopg.connect(module_database.admin_url) as admin:
+        admin.execute("TRUNCATE hindsight.consolidation_work, hindsight.scopes, hindsight.banks CASCADE")
+    return Backlog(module_database)
+
+
+@pytest.fixture
+def sweeper(module_database: Database) -> Iterator[PostgresStore]:
+    opened = PostgresStore(lambda: module_database.write_url, connect_for_s=2.0)
+    yield opened
+    opened.close()
+
+
+def _due(
+    store: PostgresStore, at_most: int = 10, *, observations: bool = True, by_itself: bool = True
+) -> list[tuple[str, UUID]]:
+    due = store.due_work(at_most, observations=observations, auto_consolidation=by_itself)
+    return [(work.kind, work.id) for work in due]
+
+
+def test_the_scopes_that_are_due_for_longest_come_first(backlog: Backlog, sweeper: PostgresStore) -> None:
+    scopes = {minutes: backlog.scope(minutes) for minutes in (5, 30, 1, 10)}
+
+    due = _due(sweeper, at_most=3)
+
+    assert due == [("consolidation", scopes[minutes]) for minutes in (30, 10, 5)]
+
+
+def test_a_scope_in_which_many_facts_wait_takes_one_place(backlog: Backlog, sweeper: PostgresStore) -> None:
+    crowded, small = backlog.scope(40, 30, facts=300), backlog.scope(1)
+
+    due = _due(sweeper, at_most=2)
+
+    assert due == [("consolidation", crowded), ("consolidation", small)]
+
+
+def test_failed_scopes_are_tried_again_the_longest_failed_first(backlog: Backlog, sweeper: PostgresStore) -> None:
+    scopes = {minutes: backlog.scope(minutes, state="failed") for minutes in (20, 60, 3, 40)}
+
+    due = _due(sweeper, at_most=2)
+
+    assert due == [("revival", scopes[60]), ("revival", scopes[40])]
+
+
+def test_a_bank_that_does_not_say_follows_the_server(backlog: Backlog, sweeper: PostgresStore) -> None:
+    silent = backlog.scope(3)
+    wants = backlog.scope(2, enable_observations=True, enable_auto_consolidation=True)
+    backlog.scope(1, enable_observations=False)
+
+    assert _due(sweeper) == [("consolidation", silent), ("consolidation", wants)]
+    assert _due(sweeper, observations=False) == [("consolidation", wants)]
+    assert _due(sweeper, by_itself=False) == [("consolidation", wants)]
+
+
+def test_what_is_due_is_found_by_its_index_among_what_is_done(backlog: Backlog, module_database: Database) -> None:
+    backlog.scope(10, facts=10_000, state="done")
+    for minutes in range(1, 20):
+        backlog.scope(minutes, facts=3)
+
+    plan = _plan(module_database)
+
+    assert "consolidation_work_due" in plan
+    assert "consolidation_work_revivable" in plan
+    assert "Seq Scan on consolidation_work" not in plan
+
+
+def _plan(database: Database) -> str:
+    """How the router works the function's body off."""
+    with psycopg.connect(database.admin_url, autocommit=True) as admin:
+        admin.execute("SET search_path = hindsight, public")
+        admin.execute("ANALYZE consolidation_work, scopes, banks, operations, reflect_runs, link_maintenance")
+        body = admin.execute("SELECT prosrc FROM pg_proc WHERE proname = 'due_work'").fetchone()
+        assert body is not None
+        text = re.sub(r"\bat_most\b", "500", re.sub(r"\b(observations|auto_consolidation)\b(?!')", "true", body[0]))
+        admin.execute("SET ROLE hindsight_router")
+        return "\n".join(row[0] for row in admin.execute(f"EXPLAIN {text}".encode()))
