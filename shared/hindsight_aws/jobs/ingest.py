@@ -1,0 +1,66 @@
+"""The reception of the ingest queue: a message names an operation, the operation's rows say what to do.
+
+Called by functions/ingest; calls retain.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Final
+from uuid import UUID
+
+from hindsight_aws.errors import HindsightError
+from hindsight_aws.jobs.outcomes import Outcome, outcome_of
+from hindsight_aws.model.ids import OperationId, TenantId
+from hindsight_aws.retain import Attempt, RetainPorts, run_retain
+
+_log = logging.getLogger(__name__)
+
+_LEAST_WORTH_STARTING_S: Final = 1.0
+_TRY_AGAIN_S: Final = 60
+"""When an operation whose rows could not be read or written is looked at again."""
+
+
+def ingest(ports: RetainPorts, body: str, seconds: float) -> Outcome:
+    """Runs the operation the message names, within about `seconds`, and says what the queue is to do with the message.
+
+    What is to be done later gets a wake-up of its own and the message is acknowledged: one given back would stay hidden
+    for the queue's visibility, and count towards the dead letters, which are for crashes.
+
+    Guarantees: a message that comes twice, late or for nothing changes nothing.  Never raises what the product knows
+    of, never answers LATER.
+    """
+    try:
+        tenant_id, operation_id = _read(body)
+    except (ValueError, KeyError, TypeError):
+        _log.exception("a message that names no operation was dropped")
+        return Outcome.PARK
+    if seconds < _LEAST_WORTH_STARTING_S:
+        ports.wakeups.wake_operations(tenant_id, [operation_id])
+        return Outcome.DONE
+    try:
+        attempt = run_retain(ports, tenant_id, operation_id, seconds)
+    except HindsightError as error:
+        _log.warning("operation %s was not done: %s", operation_id, error)
+        if outcome_of(error) is not Outcome.LATER:
+            return outcome_of(error)
+        ports.wakeups.wake_operations(tenant_id, [operation_id], _TRY_AGAIN_S)
+        return Outcome.DONE
+    return _settled(ports, tenant_id, operation_id, attempt)
+
+
+def _settled(ports: RetainPorts, tenant_id: TenantId, operation_id: OperationId, attempt: Attempt) -> Outcome:
+    _log.info("operation %s: %s", operation_id, attempt.state)
+    if attempt.state == "deferred":
+        ports.wakeups.wake_operations(tenant_id, [operation_id], round(attempt.wait_s))
+        return Outcome.DONE
+    if attempt.state == "failed" and attempt.error is not None:
+        _log.error("operation %s failed: %s: %s", operation_id, type(attempt.error).__name__, attempt.error)
+        return Outcome.PARK
+    return Outcome.DONE
+
+
+def _read(body: str) -> tuple[TenantId, OperationId]:
+    message = json.loads(body)
+    return TenantId(UUID(str(message["tenant_id"]))), OperationId(UUID(str(message["operation_id"])))

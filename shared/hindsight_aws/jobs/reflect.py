@@ -1,0 +1,100 @@
+"""Takes a workflow's event apart, runs the step it names, and answers the next payload.
+
+Called by functions/reflect_step; calls the steps of reflect/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from uuid import UUID
+
+from hindsight_aws.errors import InvalidRequest
+from hindsight_aws.model.ids import BankId, RunId, TenantId
+from hindsight_aws.ports.model_gateway import JsonObject
+from hindsight_aws.reflect import steps
+from hindsight_aws.reflect.ports import ReflectPorts
+from hindsight_aws.reflect.steps import RunRef
+
+
+def run_step(ports: ReflectPorts, event: JsonObject) -> JsonObject:
+    """The step's answer: the next payload, or the run's id.
+
+    Raises: InvalidRequest for an event that names no step, and what the step raises: the workflow goes by the class's
+    name.
+    """
+    run = _object(event, "run")
+    ref = RunRef(
+        TenantId(_uuid(run, "tenant_id")), BankId(_uuid(run, "bank_id")), RunId(_uuid(run, "run_id")), _turn(run)
+    )
+    step = _STEPS.get(str(event.get("step")))
+    if step is None:
+        raise InvalidRequest(f"there is no step {event.get('step')!r}")
+    return step(ports, ref, event) or {"run_id": str(ref.run_id)}
+
+
+def _prepare(ports: ReflectPorts, ref: RunRef, _event: JsonObject) -> JsonObject | None:
+    return steps.prepare(ports, ref)
+
+
+def _plan(ports: ReflectPorts, ref: RunRef, event: JsonObject) -> JsonObject | None:
+    return steps.decide(ports, ref, _failure(event)[0])
+
+
+def _call_model(ports: ReflectPorts, ref: RunRef, _event: JsonObject) -> JsonObject | None:
+    steps.call_model(ports, ref)
+    return None
+
+
+def _run_tool(ports: ReflectPorts, ref: RunRef, event: JsonObject) -> JsonObject | None:
+    steps.run_tool(ports, ref, str(_object(event, "call").get("step")))
+    return None
+
+
+def _finish(ports: ReflectPorts, ref: RunRef, _event: JsonObject) -> JsonObject | None:
+    steps.finish(ports, ref)
+    return None
+
+
+def _fail(ports: ReflectPorts, ref: RunRef, event: JsonObject) -> JsonObject | None:
+    steps.fail(ports, ref, *_failure(event))
+    return None
+
+
+_STEPS: Mapping[str, Callable[[ReflectPorts, RunRef, JsonObject], JsonObject | None]] = {
+    "prepare": _prepare,
+    "plan": _plan,
+    "call_model": _call_model,
+    "run_tool": _run_tool,
+    "finish": _finish,
+    "fail": _fail,
+}
+
+
+def _failure(event: JsonObject) -> tuple[str | None, str | None]:
+    """Name of the error that the workflow caught, if any, and a word on it.  Its cause, a stack trace, is not kept."""
+    error = _object(event, "run").get("error")
+    if not isinstance(error, dict):
+        return None, None
+    name = error.get("Error")
+    return (name, f"the run failed with {name}") if isinstance(name, str) else (None, None)
+
+
+def _object(event: JsonObject, name: str) -> JsonObject:
+    value = event.get(name)
+    if not isinstance(value, dict):
+        raise InvalidRequest(f"{name} is not an object")
+    return value
+
+
+def _uuid(run: JsonObject, name: str) -> UUID:
+    try:
+        return UUID(str(run.get(name)))
+    except ValueError:
+        raise InvalidRequest(f"{name} is not a UUID") from None
+
+
+def _turn(run: JsonObject) -> int:
+    turn = run.get("turn", 0)
+    if not isinstance(turn, int):
+        raise InvalidRequest("turn is not a number")
+    return turn

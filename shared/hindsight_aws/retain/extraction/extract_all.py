@@ -1,0 +1,118 @@
+"""Extracts many chunks at once, keeping each result as it comes in, outside any transaction.
+
+Called by the job.  Results that were kept before are used again; what one chunk cannot give does not stop the others.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Final
+
+from hindsight_aws.errors import (
+    HindsightError,
+    ModelError,
+    ModelThrottled,
+    ModelUnavailable,
+    WorkDeferred,
+    WorkSuperseded,
+)
+from hindsight_aws.ports.model_gateway import TextModel, UsageSink
+from hindsight_aws.retain.extraction.extract import Extractor, Passage, extract
+from hindsight_aws.retain.extraction.found import Extraction
+
+_KEEP_EVERY: Final = 16
+_KEEP_AFTER_S: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A chunk to extract."""
+
+    key: str
+    extractor: Extractor
+    passage: Passage
+
+
+@dataclass(slots=True)
+class Extractions:
+    """What came of it, by key: extractions, and errors that asking again would not change.
+
+    `stopped_by` is set when the rest must be done later: the provider's fault, or the end of the time allowed.
+    """
+
+    found: dict[str, Extraction] = field(default_factory=dict)
+    failed: dict[str, HindsightError] = field(default_factory=dict)
+    stopped_by: HindsightError | None = None
+
+
+Keep = Callable[[Mapping[str, Extraction]], None]
+"""Makes extractions durable; called from the thread that called `extract_all`."""
+
+
+def extract_all(
+    model: TextModel,
+    wanted: Sequence[Wanted],
+    usage: UsageSink,
+    keep: Keep,
+    *,
+    in_flight: int,
+    give_up_at: float | None,
+) -> Extractions:
+    """Extracts all that is wanted, at most `in_flight` at once, and stops asking at `give_up_at` (monotonic seconds).
+
+    Equal keys are asked for once.  Everything found is kept before it returns, also when it stops early.  When keeping
+    fails, no more is asked for, the calls under way are awaited, and keeping is tried once more with all of it.
+
+    Raises: what `keep` raised the second time.
+    """
+    result = Extractions()
+    todo = list({each.key: each for each in wanted}.values())
+    todo.reverse()
+    unkept: dict[str, Extraction] = {}
+    kept_at = time.monotonic()
+    with ThreadPoolExecutor(max_workers=min(in_flight, len(todo)), thread_name_prefix="extract") as pool:
+        running: dict[Future[Extraction], str] = {}
+        while todo or running:
+            if todo and give_up_at is not None and time.monotonic() >= give_up_at:
+                result.stopped_by = result.stopped_by or WorkDeferred("the time for this attempt ran out")
+            while todo and len(running) < in_flight and result.stopped_by is None:
+                each = todo.pop()
+                running[pool.submit(extract, model, each.extractor, each.passage, usage)] = each.key
+            if not running:
+                break
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                _take(future, running.pop(future), result, unkept)
+            is_time = len(unkept) >= _KEEP_EVERY or (unkept and time.monotonic() - kept_at > _KEEP_AFTER_S)
+            if is_time and result.stopped_by is None:
+                _try_to_keep(keep, unkept, result)
+                kept_at = time.monotonic()
+    if unkept and not isinstance(result.stopped_by, WorkSuperseded):
+        keep(unkept)
+    return result
+
+
+def _try_to_keep(keep: Keep, unkept: dict[str, Extraction], result: Extractions) -> None:
+    """Keeps and forgets them, or says why the rest is left for later: the work itself is sound."""
+    try:
+        keep(unkept)
+    except (WorkDeferred, WorkSuperseded) as reason:
+        result.stopped_by = reason
+    except HindsightError as lost:
+        result.stopped_by = WorkDeferred(f"results could not be kept at once: {lost}")
+    else:
+        unkept.clear()
+
+
+def _take(future: Future[Extraction], key: str, result: Extractions, unkept: dict[str, Extraction]) -> None:
+    try:
+        extraction = future.result()
+    except (ModelThrottled, ModelUnavailable) as passing:
+        result.stopped_by = result.stopped_by or passing
+    except ModelError as final:
+        result.failed[key] = final
+    else:
+        result.found[key] = extraction
+        unkept[key] = extraction

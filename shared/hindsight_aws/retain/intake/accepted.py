@@ -1,0 +1,124 @@
+"""A request that was accepted: cleaned, checked, dated, grouped into documents; and its form as JSON.
+
+The JSON is what rows hold.
+Made by intake; read by the job, in another process and maybe days later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+from hindsight_aws.model.scope import ObservationScopes
+from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
+from hindsight_aws.retain.intake.requests import UpdateMode
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An item within its document, with a date, context and labels of its own.
+
+    `position` is the item's place in the request.  `happened` keeps the caller's offset; it is None for undated items.
+    `is_dated` tells a date the caller gave from the moment of submission.
+    """
+
+    position: int
+    content: str
+    happened: datetime | None
+    is_dated: bool
+    context: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    entities: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    observation_scopes: ObservationScopes | None = None
+    strategy: str | None = None
+
+    @property
+    def path(self) -> str:
+        """How messages name the item."""
+        return f"items[{self.position}]"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTask:
+    """The parts that make one document.
+
+    `external_id` None: one is generated from the operation and `place`, the first item's position in the request, so
+    that every attempt finds the same document.
+    """
+
+    external_id: str | None
+    mode: UpdateMode
+    parts: tuple[Part, ...]
+    place: int = 0
+
+
+def to_json(documents: Sequence[DocumentTask]) -> JsonObject:
+    """The documents as the operation's row keeps them."""
+    return {"documents": [_document_to_json(document) for document in documents]}
+
+
+def from_json(payload: Mapping[str, object]) -> tuple[DocumentTask, ...]:
+    """What `to_json` wrote.  Raises KeyError or TypeError for anything else."""
+    return tuple(_document_from_json(document) for document in cast("list[JsonObject]", payload["documents"]))
+
+
+def scopes_to_json(scopes: ObservationScopes | None) -> JsonValue:
+    """The scopes as sent: a mode word, a list of tag lists, or null."""
+    return [list(tags) for tags in scopes] if isinstance(scopes, tuple) else scopes
+
+
+def scopes_from_json(value: object) -> ObservationScopes | None:
+    """The inverse of `scopes_to_json`, of values that were checked when they came in."""
+    if isinstance(value, list | tuple):
+        return tuple(tuple(tags) for tags in cast("Sequence[Sequence[str]]", value))
+    return cast("ObservationScopes | None", value)
+
+
+def _document_to_json(document: DocumentTask) -> JsonObject:
+    return {
+        "id": document.external_id,
+        "mode": document.mode,
+        "place": document.place,
+        "parts": [part_to_json(part) for part in document.parts],
+    }
+
+
+def _document_from_json(document: JsonObject) -> DocumentTask:
+    parts = tuple(_part_from_json(part) for part in cast("list[JsonObject]", document["parts"]))
+    external_id, mode = cast("str | None", document["id"]), cast("UpdateMode", document["mode"])
+    return DocumentTask(external_id, mode, parts, cast("int", document["place"]))
+
+
+def part_to_json(part: Part) -> JsonObject:
+    """A part as rows keep it."""
+    return {
+        "position": part.position,
+        "content": part.content,
+        "happened": None if part.happened is None else part.happened.isoformat(),
+        "is_dated": part.is_dated,
+        "context": part.context,
+        "metadata": dict(part.metadata),
+        "entities": list(part.entities),
+        "tags": list(part.tags),
+        "observation_scopes": scopes_to_json(part.observation_scopes),
+        "strategy": part.strategy,
+    }
+
+
+def _part_from_json(part: JsonObject) -> Part:
+    happened = cast("str | None", part["happened"])
+    return Part(
+        position=cast("int", part["position"]),
+        content=cast("str", part["content"]),
+        happened=None if happened is None else datetime.fromisoformat(happened),
+        is_dated=cast("bool", part["is_dated"]),
+        context=cast("str | None", part["context"]),
+        metadata=cast("dict[str, str]", part["metadata"]),
+        entities=tuple(cast("list[str]", part["entities"])),
+        tags=tuple(cast("list[str]", part["tags"])),
+        observation_scopes=scopes_from_json(part["observation_scopes"]),
+        strategy=cast("str | None", part["strategy"]),
+    )

@@ -1,0 +1,61 @@
+"""Checks accepted documents against the bank and the caller: scopes stamped, rights to write, rules of append.
+
+Called by `retain` and `submit` within their first transaction; raises before anything is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hindsight_aws.access import require_tags
+from hindsight_aws.errors import InvalidField, InvalidRequest
+from hindsight_aws.model.bank import Bank
+from hindsight_aws.model.principal import Principal
+from hindsight_aws.model.scope import TooManyScopes, resolve_scopes
+from hindsight_aws.ports.store import Transaction
+from hindsight_aws.retain.extraction.recipes import config_of
+from hindsight_aws.retain.intake.accepted import DocumentTask, Part, scopes_from_json
+from hindsight_aws.retain.plan import named_documents
+from hindsight_aws.settings import Settings
+
+
+def admit(
+    tx: Transaction, settings: Settings, principal: Principal, bank: Bank, tasks: Sequence[DocumentTask]
+) -> list[DocumentTask]:
+    """The documents with the bank's default scopes stamped on the items that ask for none.
+
+    Raises: AccessDenied when the caller could not read back what is written, by the item's tags, by one of its scopes
+    or by the tags of a document it replaces; InvalidRequest for an append where the bank keeps no text.
+    """
+    stamped = [replace(task, parts=tuple(_stamped(settings, bank, part) for part in task.parts)) for task in tasks]
+    for task in stamped:
+        config = config_of(settings, bank, task.parts[0].strategy)
+        if task.mode == "append" and not config.store_document_text:
+            raise InvalidRequest(f"{task.parts[0].path}.update_mode 'append' needs store_document_text, which is off")
+    if principal.forced_tags is not None:
+        _require_own(tx, settings, principal, bank, stamped)
+    return stamped
+
+
+def _stamped(settings: Settings, bank: Bank, part: Part) -> Part:
+    asked = part.observation_scopes
+    if asked is None:
+        asked = scopes_from_json(config_of(settings, bank, part.strategy).default_observation_scopes)
+    try:
+        resolve_scopes(part.tags, asked)
+    except TooManyScopes as too_many:
+        raise InvalidField(f"{part.path}.tags", f"are too many for the bank's default scopes: {too_many}") from None
+    return replace(part, observation_scopes=asked)
+
+
+def _require_own(
+    tx: Transaction, settings: Settings, principal: Principal, bank: Bank, tasks: Sequence[DocumentTask]
+) -> None:
+    volatile = config_of(settings, bank, None).volatile_tags
+    for part in (part for task in tasks for part in task.parts):
+        require_tags(principal, part.tags)
+        for scope in resolve_scopes(part.tags, part.observation_scopes, volatile):
+            require_tags(principal, scope.tags)
+    for stored in tx.documents.stored(bank.bank_id, list(named_documents(bank.bank_id, tasks))).values():
+        require_tags(principal, stored.tags)

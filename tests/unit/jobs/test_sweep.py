@@ -1,0 +1,66 @@
+"""A row that cannot be tended to costs no other its wake-up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID, uuid4
+
+import pytest
+
+from hindsight_aws.errors import DatabaseTooSlow, DatabaseUnavailable, HindsightError
+from hindsight_aws.jobs.sweep import sweep
+from hindsight_aws.model.ids import TenantId
+from hindsight_aws.ports.store import DueWork
+from hindsight_aws.settings import Settings
+from tests.support.models import NotedWakeups
+
+ILL, WELL = TenantId(uuid4()), TenantId(uuid4())
+BANK = uuid4()
+
+
+class SickStore:
+    """A store in which one tenant's rows cannot be touched; of the other's, every scope is revived."""
+
+    def __init__(self, due: list[DueWork], error: HindsightError) -> None:
+        self._due, self._error = due, error
+        self.consolidation = self
+        self.finished: list[UUID] = []
+
+    def due_work(self, at_most: int, **switches: bool) -> list[DueWork]:
+        return self._due
+
+    @contextmanager
+    def transaction(self, tenant_id: UUID) -> Iterator[SickStore]:
+        if tenant_id == ILL:
+            raise self._error
+        yield self
+
+    def revive(self, bank_id: UUID, scope_id: UUID) -> int:
+        return 1
+
+    def finish_operations(self, bank_id: UUID) -> None:
+        self.finished.append(bank_id)
+
+
+@pytest.mark.parametrize("error", [DatabaseTooSlow("slow"), DatabaseUnavailable("gone")], ids=["slow", "gone"])
+def test_a_row_that_fails_stops_no_other(error: HindsightError) -> None:
+    operation, ill_operation, scope, revived = (uuid4() for _ in range(4))
+    due = [
+        DueWork(ILL, "operation:consolidation", BANK, uuid4()),
+        DueWork(ILL, "reflect", BANK, uuid4()),
+        DueWork(ILL, "revival", BANK, uuid4()),
+        DueWork(ILL, "operation:retain", BANK, ill_operation),
+        DueWork(WELL, "operation:consolidation", BANK, uuid4()),
+        DueWork(WELL, "revival", BANK, revived),
+        DueWork(WELL, "operation:retain", BANK, operation),
+        DueWork(WELL, "consolidation", BANK, scope),
+    ]
+    store, wakeups = SickStore(due, error), NotedWakeups()
+
+    report = sweep(store, wakeups, Settings())  # type: ignore[arg-type]  # the part of a store that a sweep asks
+
+    assert wakeups.operations == [(ILL, ill_operation, 0), (WELL, operation, 0)]
+    assert wakeups.scopes == [(WELL, BANK, scope), (WELL, BANK, revived)]
+    assert store.finished == [BANK]
+    assert sum(report.woken.values()) == len(due)
