@@ -1,0 +1,72 @@
+"""One ranking from the arms' rankings.  Called by recall/recall.py; pure.
+
+By relative scores (Bruch, Gai and Ingber 2023), not by ranks alone: on dialogue, where words find much and vectors
+little, equal votes by rank came out below the keyword arm by itself (recall@10 0.61 against 0.64), this above (0.70).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hindsight_aws.model.ids import UnitId
+from hindsight_aws.ports.recall import Hits
+
+# Cormack, Clarke and Buettcher 2009; shown in traces beside the score that decides.
+RANK_CONSTANT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """How an arm's scores count: `weight` for its best hit, less in proportion down to nothing at `nothing`."""
+
+    weight: float
+    nothing: float
+
+
+# Two texts that have nothing to do with each other still have some cosine; no shared word is no keyword score at all.
+ARMS: Mapping[str, Arm] = {"semantic": Arm(weight=0.4, nothing=0.15), "keyword": Arm(weight=0.6, nothing=0.0)}
+
+
+@dataclass(slots=True)
+class Fused:
+    """A candidate with what every arm said of it: its score and its rank there, 1 being best."""
+
+    id: UnitId
+    score: float = 0.0
+    scores: dict[str, float] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def reciprocal_rank(self) -> float:
+        """The sum over arms of 1 / (60 + rank): what fusion by rank alone would go by."""
+        return sum(1 / (RANK_CONSTANT + rank) for rank in self.ranks.values())
+
+
+def joined(by_type: Mapping[str, Hits] | None, fact_types: Iterable[str]) -> Hits:
+    """One arm's hits of all types, best first; equal scores keep the order of the types, then of the arm."""
+    hits = [hit for fact_type in fact_types for hit in (by_type or {}).get(fact_type, ())]
+    return sorted(hits, key=lambda hit: -hit[1])
+
+
+def fuse(arms: Mapping[str, Sequence[tuple[UnitId, float]]]) -> list[Fused]:
+    """The candidates of all arms, best first, each once with every arm's score and rank.
+
+    An arm adds its weight times the hit's place between nothing and the arm's best score.  Equal scores are ordered by
+    the best rank in any arm, then by id, so that the same candidates always come in the same order.
+    """
+    fused: dict[UnitId, Fused] = {}
+    for name, hits in arms.items():
+        if not hits:
+            continue
+        arm = ARMS[name]
+        span = hits[0][1] - arm.nothing
+        per_point = arm.weight / span if span > 0 else 0.0
+        for rank, (unit_id, score) in enumerate(hits, 1):
+            candidate = fused.get(unit_id)
+            if candidate is None:
+                candidate = fused[unit_id] = Fused(unit_id)
+            candidate.score += max(score - arm.nothing, 0.0) * per_point
+            candidate.scores[name] = score
+            candidate.ranks[name] = rank
+    return sorted(fused.values(), key=lambda of: (-of.score, min(of.ranks.values()), of.id))

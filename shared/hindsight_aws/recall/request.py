@@ -1,0 +1,87 @@
+"""What a recall is asked: the query with its limits, checked.  Made by the API's route; read by all of recall/."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from hindsight_aws.errors import InvalidField
+from hindsight_aws.model.tags import TagFilter
+
+FACT_TYPES = ("world", "experience", "observation")
+_RETIRED = "opinion"
+_WORD_CHARACTER = re.compile(r"\w")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class Budget(StrEnum):
+    """How many candidates each arm may bring."""
+
+    LOW = "low"
+    MID = "mid"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True)
+class MinScores:
+    """Inclusive floors: `semantic` and `keyword` bound their own arm only, `reranker` and `final` the results."""
+
+    semantic: float | None = None
+    keyword: float | None = None
+    reranker: float | None = None
+    final: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallQuery:
+    """A question to a bank.
+
+    `fact_types` is a selection of world, experience and observation, in the order that breaks ties (see
+    `fact_types_of`). `max_tokens` bounds the facts' texts alone; 0 or less: no facts.  `now` is the instant that ages
+    are counted to; None: the clock's.  `chunk_tokens`, `source_tokens`: None leaves that part out; `source_tokens` -1
+    is without limit, and so is `tokens_per_observation`, which when 0 or more takes the place of the total.
+
+    Raises: InvalidField for a query without a word character.
+    """
+
+    query: str
+    fact_types: tuple[str, ...] = FACT_TYPES
+    budget: Budget = Budget.MID
+    max_tokens: int = 4096
+    tags: TagFilter = field(default_factory=TagFilter)
+    now: datetime | None = None
+    prefer_observations: bool | None = None
+    min_scores: MinScores = field(default_factory=MinScores)
+    with_entities: bool = True
+    chunk_tokens: int | None = None
+    source_tokens: int | None = None
+    tokens_per_observation: int = -1
+    with_trace: bool = False
+
+    def __post_init__(self) -> None:
+        if not _WORD_CHARACTER.search(self.query):
+            raise InvalidField("query", "must contain at least one word character")
+
+    @property
+    def sound_query(self) -> str:
+        """The query without lone surrogates and NUL, which no model or database takes."""
+        return _SURROGATES.sub("", self.query).replace("\0", " ")
+
+
+def fact_types_of(names: Iterable[str] | None) -> tuple[str, ...]:
+    """The types a request names, each once, in its order.
+
+    None or an empty list means all; the retired `opinion` is dropped.
+
+    Raises: InvalidField naming the unknown ones.
+    """
+    asked = list(dict.fromkeys(names or ()))
+    unknown = [name for name in asked if name not in FACT_TYPES and name != _RETIRED]
+    if unknown:
+        raise InvalidField(
+            "types", f"holds unknown fact types: {', '.join(unknown)[:200]}; valid ones are {', '.join(FACT_TYPES)}"
+        )
+    return tuple(name for name in asked if name != _RETIRED) if asked else FACT_TYPES

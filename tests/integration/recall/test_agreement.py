@@ -1,0 +1,75 @@
+"""Random filters and keys: recall returns exactly what a plain reading of the rules allows."""
+
+from __future__ import annotations
+
+import random
+
+from hindsight_aws.access import sight
+from hindsight_aws.model.ids import BankId, TenantId
+from hindsight_aws.model.principal import FACT_TYPES, Principal
+from hindsight_aws.model.tags import AllOf, AnyOf, Not, TagFilter, TagGroup, TagLeaf, TagsMatch
+from hindsight_aws.recall import Budget, RecallQuery
+from tests.support.database import Database
+from tests.support.recalling import NORTH, Asking
+from tests.support.units import Unit, insert_units
+
+_TAGS = ("a", "b", "c", "user:1", "user:2")
+_UNITS = 80
+
+
+def test_recall_agrees_with_a_plain_reading_of_the_rules(
+    database: Database, tenant: TenantId, bank: BankId, asking: Asking, dose: str, seed: int
+) -> None:
+    rng = random.Random(seed)
+    units = [_unit(rng, number) for number in range(_UNITS)]
+    insert_units(database.admin_url, tenant, bank, units)
+
+    for round_ in range(60 if dose == "small" else 2_000):
+        principal = _principal(rng, tenant)
+        types = tuple(rng.sample(sorted(FACT_TYPES), rng.randint(1, 3)))
+        tags = _filter(rng)
+        seen = sight(principal, types, tags)
+        expected = {unit.id for unit in units if seen.sees(unit.fact_type, unit.tags)}
+
+        query = RecallQuery("tea", types, rng.choice(list(Budget)), 100_000, tags)
+        answer = Asking(asking.store, tenant, principal).ask(query)
+
+        found = {result.unit.id for result in answer.results}
+        assert found == expected, f"round {round_} of seed {seed}: {principal} {types} {tags}"
+
+
+def _unit(rng: random.Random, number: int) -> Unit:
+    tags = tuple(rng.sample(_TAGS, rng.choice((0, 0, 1, 1, 2, 3))))
+    vector = NORTH if rng.random() < 0.7 else None
+    text = f"tea {number}" if vector is None or rng.random() < 0.5 else f"milk {number}"
+    return Unit(text, rng.choice(sorted(FACT_TYPES)), vector=vector, tags=tags)
+
+
+def _principal(rng: random.Random, tenant: TenantId) -> Principal:
+    scopes = frozenset(frozenset(rng.sample(_TAGS, rng.randint(0, 2))) for _ in range(rng.randint(1, 3)))
+    return Principal(
+        tenant,
+        "me",
+        forced_tags=_group(rng, 2) if rng.random() < 0.4 else None,
+        fact_types=frozenset(rng.sample(sorted(FACT_TYPES), 2)) if rng.random() < 0.3 else None,
+        exact_scopes=scopes if rng.random() < 0.2 else None,
+    )
+
+
+def _filter(rng: random.Random) -> TagFilter:
+    if rng.random() < 0.4:
+        return TagFilter.flat(rng.sample(_TAGS, rng.randint(0, 3)), rng.choice(list(TagsMatch)))
+    return TagFilter(tuple(_group(rng, 3) for _ in range(rng.randint(0, 2))))
+
+
+def _group(rng: random.Random, depth: int) -> TagGroup:
+    kind = rng.choice(("leaf", "leaf", "and", "or", "not")) if depth else "leaf"
+    match kind:
+        case "and":
+            return AllOf(tuple(_group(rng, depth - 1) for _ in range(rng.randint(1, 3))))
+        case "or":
+            return AnyOf(tuple(_group(rng, depth - 1) for _ in range(rng.randint(1, 3))))
+        case "not":
+            return Not(_group(rng, depth - 1))
+        case _:
+            return TagLeaf(frozenset(rng.sample(_TAGS, rng.randint(1, 3))), rng.choice(list(TagsMatch)))
