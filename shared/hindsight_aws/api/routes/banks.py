@@ -1,0 +1,106 @@
+"""Banks: list, make, change, describe, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from hindsight_aws.access import bank_patterns, is_limited
+from hindsight_aws.api.answers import json_answer
+from hindsight_aws.api.auth import CallDep
+from hindsight_aws.api.schemas.banks import CreateBankRequest
+from hindsight_aws.api.wire import ReportingRoute
+from hindsight_aws.banks import manage
+from hindsight_aws.banks.config import resolve
+from hindsight_aws.banks.manage import BankChange
+from hindsight_aws.banks.profile import BankProfile, profile
+from hindsight_aws.model.bank import Bank
+from hindsight_aws.model.principal import Permission, Principal
+from hindsight_aws.ports.banks import BankSummary
+from hindsight_aws.settings import Settings
+
+router = APIRouter(prefix="/v1/default/banks", route_class=ReportingRoute)
+Paging = Annotated[int, Query(ge=0, le=2**31 - 1)]
+
+
+@router.get("")
+async def list_banks(call: CallDep, q: str | None = None, limit: Paging = 100, offset: Paging = 0) -> Response:
+    """The banks the key covers, most recently written first."""
+    principal = call.principal(Permission.READ)
+    with call.services.store.transaction(principal.tenant_id) as tx:
+        found = tx.banks.page(q or None, bank_patterns(principal), limit, offset)
+    items = [_item(summary, principal, call.services.settings) for summary in found.items]
+    return json_answer({"banks": items, "total": found.total, "limit": limit, "offset": offset})
+
+
+@router.put("/{bank_id}")
+async def create_or_update_bank(call: CallDep, bank_id: str, body: CreateBankRequest) -> Response:
+    """Makes the bank if there is none, and applies what was given."""
+    principal = call.principal(Permission.WRITE)
+    change = BankChange(body.name, body.updates())
+    made = manage.create_or_update(call.services.store, call.services.settings, principal, bank_id, change)
+    return json_answer(_profile(made))
+
+
+@router.patch("/{bank_id}")
+async def update_bank(call: CallDep, bank_id: str, body: CreateBankRequest) -> Response:
+    """Applies what was given to a bank that exists."""
+    principal = call.principal(Permission.WRITE)
+    change = BankChange(body.name, body.updates())
+    made = manage.update(call.services.store, call.services.settings, principal, bank_id, change)
+    return json_answer(_profile(made))
+
+
+@router.get("/{bank_id}/profile")
+async def get_bank_profile(call: CallDep, bank_id: str) -> Response:
+    """The bank's profile: retired upstream, still asked for by older clients."""
+    with call.bank(bank_id, Permission.READ) as seen:
+        described = profile(seen.bank, resolve(call.services.settings, seen.bank.overrides))
+    return json_answer(_profile(described))
+
+
+@router.delete("/{bank_id}")
+async def delete_bank(call: CallDep, bank_id: str) -> Response:
+    """Removes the bank and all it holds; absent already is fine."""
+    principal = call.principal(Permission.ADMIN)
+    gone = manage.delete(call.services.store, principal, bank_id)
+    message = f"Bank '{bank_id}' and all associated data deleted successfully"
+    return json_answer({"success": True, "message": message, "deleted_count": gone})
+
+
+def _profile(described: BankProfile) -> dict[str, object]:
+    return {
+        "bank_id": described.external_id,
+        "name": described.name,
+        "disposition": _disposition(described),
+        "mission": described.mission,
+        "background": described.mission,
+    }
+
+
+def _disposition(described: BankProfile) -> dict[str, object]:
+    return {
+        "skepticism": described.skepticism,
+        "literalism": described.literalism,
+        "empathy": described.empathy,
+    }
+
+
+def _item(summary: BankSummary, principal: Principal, settings: Settings) -> dict[str, object]:
+    bank: Bank = summary.bank
+    described = profile(bank, resolve(settings, bank.overrides))
+    return {
+        "bank_id": bank.external_id,
+        "name": bank.label,
+        "disposition": _disposition(described),
+        "mission": described.mission,
+        "created_at": summary.created_at,
+        "updated_at": summary.updated_at,
+        "fact_count": 0 if is_limited(principal) else summary.facts,
+        "last_document_at": None if is_limited(principal) else summary.last_document_at,
+        "last_write_at": None if is_limited(principal) else summary.last_write_at,
+        "display_alias": None,
+        "matched_aliases": [],
+    }

@@ -1,0 +1,154 @@
+"""Body of a recall call, as clients send it: explicit nulls, nested options, tag groups."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Self
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+from hindsight_aws.api.schemas.text import without_surrogates
+from hindsight_aws.errors import InvalidField, InvalidRequest
+from hindsight_aws.model.tags import TagFilter, TagsMatch, parse_groups
+from hindsight_aws.recall import Budget, MinScores, RecallQuery, fact_types_of
+
+Count = Annotated[int, Field(ge=-(2**31), lt=2**31)]
+Score = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class EntityIncludeOptions(BaseModel):
+    """Names of entities with each result; the budget has had no effect since observations left this answer."""
+
+    max_tokens: Count = 500
+
+
+class ChunkIncludeOptions(BaseModel):
+    """Text of the chunks that the results came from, up to a budget of tokens."""
+
+    max_tokens: Count = 8192
+
+
+class SourceFactsIncludeOptions(BaseModel):
+    """The facts that observations rest on, up to a budget of tokens; -1 is no limit."""
+
+    max_tokens: Count = 4096
+    max_tokens_per_observation: Count = -1
+
+
+class EvidenceIncludeOptions(BaseModel):
+    """The quotes that observations rest on."""
+
+
+class IncludeOptions(BaseModel):
+    """What comes along with the results; null leaves a thing out."""
+
+    entities: EntityIncludeOptions | None = EntityIncludeOptions()
+    chunks: ChunkIncludeOptions | None = None
+    source_facts: SourceFactsIncludeOptions | None = None
+    evidence: EvidenceIncludeOptions | None = None
+
+
+class MinScoresBody(BaseModel):
+    """Inclusive floors."""
+
+    semantic: Score | None = None
+    keyword: Score | None = None
+    reranker: Score | None = None
+    final: Score | None = None
+
+
+class TemporalWindow(BaseModel):
+    """The time the question is about, in place of what its words say."""
+
+    start: datetime
+    end: datetime
+
+    @model_validator(mode="after")
+    def _runs_forward(self) -> Self:
+        if _aware(self.end) < _aware(self.start):
+            raise ValueError("'end' must not be before 'start'")
+        return self
+
+
+class RecallBody(BaseModel):
+    """A question to a bank."""
+
+    query: str
+    types: list[str] | None = None
+    prefer_observations: bool | None = None
+    budget: Budget = Budget.MID
+    max_tokens: Count = 4096
+    trace: bool = False
+    query_timestamp: str | None = None
+    include: IncludeOptions = IncludeOptions()
+    tags: list[str] | None = None
+    tags_match: TagsMatch = TagsMatch.ANY
+    tag_groups: list[object] | None = None
+    min_scores: MinScoresBody | None = None
+    temporal_window: TemporalWindow | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _made_whole(cls, body: object) -> object:
+        return without_surrogates(body)
+
+    @field_validator("query")
+    @classmethod
+    def _has_a_word(cls, value: str) -> str:
+        try:
+            RecallQuery(value)
+        except InvalidField as wrong:
+            raise ValueError(str(wrong)) from None
+        return value
+
+    @field_validator("tag_groups")
+    @classmethod
+    def _are_groups(cls, value: list[object] | None) -> list[object] | None:
+        try:
+            parse_groups(value or [])
+        except InvalidRequest as wrong:
+            raise ValueError(str(wrong)) from None
+        return value
+
+    @model_validator(mode="after")
+    def _has_one_filter(self) -> Self:
+        if self.tags is not None and self.tag_groups is not None:
+            raise ValueError("'tags' and 'tag_groups' are mutually exclusive: use one of them")
+        return self
+
+    def as_query(self) -> RecallQuery:
+        """The question as recall takes it.  Raises InvalidField for unknown types, InvalidRequest for a bad time."""
+        chunks, sources = self.include.chunks, self.include.source_facts
+        return RecallQuery(
+            query=self.query,
+            fact_types=fact_types_of(self.types),
+            budget=self.budget,
+            max_tokens=self.max_tokens,
+            tags=self._filter(),
+            now=_timestamp(self.query_timestamp),
+            prefer_observations=self.prefer_observations,
+            min_scores=MinScores(**self.min_scores.model_dump()) if self.min_scores else MinScores(),
+            with_entities=self.include.entities is not None,
+            chunk_tokens=None if chunks is None else chunks.max_tokens,
+            source_tokens=None if sources is None else sources.max_tokens,
+            tokens_per_observation=-1 if sources is None else sources.max_tokens_per_observation,
+            with_trace=self.trace,
+        )
+
+    def _filter(self) -> TagFilter:
+        if self.tag_groups is None:
+            return TagFilter.flat(self.tags, self.tags_match)
+        return TagFilter(parse_groups(self.tag_groups))
+
+
+def _timestamp(text: str | None) -> datetime | None:
+    if not text:
+        return None
+    try:
+        return _aware(datetime.fromisoformat(text.strip()))
+    except ValueError:
+        raise InvalidRequest(f"Invalid query_timestamp: {text[:100]!r} is not an ISO-8601 datetime.") from None
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -1,0 +1,24 @@
+"""Text as it came in: made whole before any model looks at it."""
+
+from __future__ import annotations
+
+_DEEPEST = 64
+
+
+def without_surrogates(value: object, depth: int = 0) -> object:
+    """The JSON value with every lone surrogate gone from its texts: half an emoji must not cost the whole request.
+
+    What lies deeper than 64 levels becomes null; no body we take is nested so.
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+    if depth > _DEEPEST:
+        return None
+    if isinstance(value, list):
+        return [without_surrogates(child, depth + 1) for child in value]
+    if isinstance(value, dict):
+        return {
+            str(without_surrogates(key, depth + 1)): without_surrogates(child, depth + 1)
+            for key, child in value.items()
+        }
+    return value

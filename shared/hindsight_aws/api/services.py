@@ -1,0 +1,59 @@
+"""What the routes need of the world.  runtime.py fulfils it, building each part when it is first asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from hindsight_aws.ports.clock import Clock
+from hindsight_aws.ports.store import Store
+from hindsight_aws.settings import Settings
+
+if TYPE_CHECKING:
+    from hindsight_aws.consolidate.ports import ConsolidationPorts
+    from hindsight_aws.ports.model_gateway import Embedder, Reranker
+    from hindsight_aws.reflect.ports import ReflectDoor
+    from hindsight_aws.retain.ports import RetainPorts
+
+
+class Services(Protocol):
+    """The running process, to a route."""
+
+    @property
+    def settings(self) -> Settings:
+        """The process's settings."""
+        ...
+
+    @property
+    def store(self) -> Store:
+        """The database."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """The time."""
+        ...
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model of recall."""
+        ...
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The rerank model of recall, or None."""
+        ...
+
+    @property
+    def reflect_door(self) -> ReflectDoor:
+        """All that asking for reflect runs needs."""
+        ...
+
+    @property
+    def consolidation_ports(self) -> ConsolidationPorts:
+        """All that consolidation needs."""
+        ...
+
+    @property
+    def retain_ports(self) -> RetainPorts:
+        """All that retain needs."""
+        ...

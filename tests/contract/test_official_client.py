@@ -1,0 +1,208 @@
+"""The official Python client, unmodified and over real HTTP, does what its users do every day."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from itertools import count
+from uuid import UUID, uuid4
+
+import pytest
+from hindsight_client import Hindsight
+from hindsight_client_api.exceptions import NotFoundException
+from hindsight_client_api.models.operation_status_response import OperationStatusResponse
+
+from infra.local.stack import LocalStack
+from tests.support.bedrock import Bedrock
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")  # the client's own
+
+_FINISHED_WITHIN_S = 20.0
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def client(stack: LocalStack) -> Iterator[Hindsight]:
+    """One client in an event loop that is closed afterwards: the client's sync calls leave theirs open."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    client = Hindsight(base_url=stack.base_url)
+    yield client
+    client.close()  # type: ignore[no-untyped-call]  # the client's own
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    asyncio.set_event_loop(None)
+
+
+@pytest.fixture(autouse=True)
+def _model_without_scripts(bedrock: Bedrock) -> None:
+    """The offline model answers by its rules."""
+
+
+@pytest.fixture
+def bank(client: Hindsight) -> str:
+    """A bank of its own, which consolidates only when it is told to."""
+    bank = f"official-{next(_numbers)}"
+    client.create_bank(bank, name="Official")
+    client.update_bank_config(bank, enable_auto_consolidation=False)
+    return bank
+
+
+def texts(client: Hindsight, bank: str) -> list[str]:
+    return sorted(memory.text or "" for memory in client.list_memories(bank).items)
+
+
+def finished(stack: LocalStack, bank: str, operation_id: str) -> OperationStatusResponse:
+    """The operation once it has ended, as a caller with an event loop of its own waits for it."""
+
+    async def wait() -> OperationStatusResponse:
+        client = Hindsight(base_url=stack.base_url)
+        async with asyncio.timeout(_FINISHED_WITHIN_S):
+            while True:
+                status = await client.operations.get_operation_status(bank, operation_id)
+                if status.status not in {"pending", "processing"}:
+                    await client.aclose()  # type: ignore[no-untyped-call]  # the client's own
+                    return status
+                await asyncio.sleep(0.05)
+
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(asyncio.run, wait()).result()
+
+
+def test_the_version_is_the_one_the_client_was_made_for(client: Hindsight) -> None:
+    version = client.get_version()
+
+    assert version.api_version == "1.1.0"
+    assert version.features.observations
+
+
+def test_a_bank_is_made_with_its_name_mission_and_disposition(client: Hindsight) -> None:
+    made = client.create_bank(
+        "official-made", name="Made", reflect_mission="Remember bakers.", disposition_skepticism=5
+    )
+
+    assert (made.bank_id, made.name) == ("official-made", "Made")
+    assert made.disposition.skepticism == 5
+    assert client.get_bank_config("official-made")["overrides"]["reflect_mission"] == "Remember bakers."
+
+
+def test_a_retained_text_is_found_by_recall_with_its_scores(client: Hindsight, bank: str) -> None:
+    retained = client.retain(
+        bank,
+        "Olive bakes rye bread on Sundays. Her oven is blue.",
+        timestamp=datetime(2031, 3, 9, 15, 30, tzinfo=UTC),
+        context="kitchen talk",
+        document_id="talk-1",
+        metadata={"source": "diary"},
+        entities=[{"text": "Olive", "type": "PERSON"}],
+        tags=["user:olive"],
+    )
+    found = client.recall(bank, "When does Olive bake bread?", tags=["user:olive"], include_entities=True)
+
+    assert (retained.success, retained.items_count, retained.var_async) == (True, 1, False)
+    assert retained.usage is not None
+    assert (retained.usage.total_tokens or 0) > 0
+    first = found.results[0]
+    assert first.text == "Olive bakes rye bread on Sundays."
+    assert (first.document_id, first.context, first.tags) == ("talk-1", "kitchen talk", ["user:olive"])
+    assert first.metadata == {"source": "diary"}
+    assert (first.mentioned_at or "").startswith("2031-03-09T15:30")
+    assert first.scores is not None
+    assert first.scores.final > 0
+
+
+def test_recall_answers_chunks_source_facts_and_a_trace_when_asked(client: Hindsight, bank: str) -> None:
+    client.retain(bank, "The ferry to Sark leaves at nine.", document_id="timetable")
+
+    found = client.recall(
+        bank, "When does the ferry leave?", trace=True, include_chunks=True, include_source_facts=True, budget="low"
+    )
+
+    assert found.trace is not None
+    assert [chunk.text for chunk in (found.chunks or {}).values()] == ["The ferry to Sark leaves at nine."]
+
+
+def test_tags_shut_out_what_bears_others(client: Hindsight, bank: str) -> None:
+    client.retain(bank, "The safe opens with a brass key.", tags=["user:ada"])
+
+    mine = client.recall(bank, "What opens the safe?", tags=["user:ada"], tags_match="all_strict")
+    yours = client.recall(bank, "What opens the safe?", tags=["user:ben"], tags_match="any_strict")
+
+    assert (len(mine.results), len(yours.results)) == (1, 0)
+
+
+def test_a_batch_of_retains_keeps_every_item(client: Hindsight, bank: str) -> None:
+    kept = client.retain_batch(
+        bank,
+        [
+            {"content": "The kiln reaches cone ten.", "tags": ["studio"]},
+            {"content": "Glaze dries overnight.", "context": "studio", "timestamp": "2031-01-02T08:00:00Z"},
+            {"content": "Clay comes on Tuesdays.", "document_id": "deliveries"},
+        ],
+        document_tags=["pottery"],
+    )
+
+    assert kept.items_count == 3
+    assert texts(client, bank) == ["Clay comes on Tuesdays.", "Glaze dries overnight.", "The kiln reaches cone ten."]
+    assert client.list_memories(bank, tags=["pottery"]).total == 3
+
+
+def test_an_asynchronous_retain_finishes_under_the_id_it_answered(
+    stack: LocalStack, client: Hindsight, bank: str
+) -> None:
+    operation_id = str(uuid4())
+    accepted = client.retain(bank, "The comet returns in May.", retain_async=True, operation_id=operation_id)
+
+    assert accepted.var_async
+    assert accepted.operation_id is not None
+    operation = finished(stack, bank, accepted.operation_id)
+
+    assert (operation.status, operation.error_message) == ("completed", None)
+    assert texts(client, bank) == ["The comet returns in May."]
+
+
+def test_memories_are_listed_searched_and_paged(client: Hindsight, bank: str) -> None:
+    client.retain_batch(bank, [{"content": f"Shelf {number} holds jars."} for number in range(1, 4)])
+
+    page = client.list_memories(bank, type="world", limit=2, offset=1)
+    searched = client.list_memories(bank, search_query="Shelf 2")
+
+    assert (page.total, len(page.items), page.limit, page.offset) == (3, 2, 2, 1)
+    assert [memory.text for memory in searched.items] == ["Shelf 2 holds jars."]
+    assert str(UUID(searched.items[0].id)) == searched.items[0].id
+
+
+def test_settings_of_a_bank_are_changed_read_and_reset(client: Hindsight, bank: str) -> None:
+    strategies = [{"scopes": [{"tags": ["team:*"]}], "observations_mission": "Decisions only."}]
+    client.update_bank_config(bank, consolidation_strategies=strategies, recall_max_tokens=512)
+
+    changed = client.get_bank_config(bank)
+    reset = client.reset_bank_config(bank)
+
+    assert changed["config"]["consolidation_strategies"] == strategies
+    assert changed["overrides"]["recall_max_tokens"] == 512
+    assert reset["overrides"] == {}
+    assert client.get_bank_config(bank)["config"]["recall_max_tokens"] != 512
+
+
+def test_reflect_answers_in_words_and_names_what_it_rests_on(client: Hindsight, bank: str) -> None:
+    client.retain(bank, "Mabel keeps her telescope in the barn.")
+
+    answer = client.reflect(bank, "Where is Mabel's telescope?", include_facts=True, max_tokens=200)
+
+    assert "barn" in answer.text
+    assert answer.based_on is not None
+    assert [memory.text for memory in answer.based_on.memories or []] == ["Mabel keeps her telescope in the barn."]
+    assert answer.usage is not None
+    assert (answer.usage.total_tokens or 0) > 0
+
+
+def test_a_deleted_bank_is_gone_with_all_it_held(client: Hindsight, bank: str) -> None:
+    client.retain(bank, "The spare key hangs by the door.")
+
+    client.delete_bank(bank)
+
+    with pytest.raises(NotFoundException):
+        client.list_memories(bank)

@@ -1,0 +1,198 @@
+"""Every route answers ids of another tenant, and banks the key does not cover, as ids of nothing at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import uuid4
+
+import pytest
+from fastapi.routing import APIRoute
+
+from hindsight_aws.api.app import GROUPS, routers
+from hindsight_aws.api.gateway import LambdaHandler
+from hindsight_aws.model.principal import Permission
+from hindsight_aws.store.postgres import PostgresStore
+from tests.support.api import UNSET, Answer, Caller, make_key
+from tests.support.database import Database, make_tenant
+from tests.support.seed import Seeded, fingerprint, seed_bank
+
+BANK = "/v1/default/banks/{bank_id}"
+TABLE: Mapping[str, object] = {
+    "GET /v1/default/banks": UNSET,
+    f"PUT {BANK}": {"name": "n"},
+    f"PATCH {BANK}": {"name": "n"},
+    f"DELETE {BANK}": UNSET,
+    f"GET {BANK}/profile": UNSET,
+    f"GET {BANK}/config": UNSET,
+    f"PATCH {BANK}/config": {"updates": {"retain_mission": "m"}},
+    f"DELETE {BANK}/config": UNSET,
+    f"POST {BANK}/memories": {"items": [{"content": "Alice waters the plants.", "document_id": "{document_id}"}]},
+    f"POST {BANK}/memories/recall": {"query": "bees"},
+    f"POST {BANK}/reflect": {"query": "bees"},
+    f"GET {BANK}/memories/list": UNSET,
+    f"GET {BANK}/memories/{{memory_id}}": UNSET,
+    f"GET {BANK}/memories/{{memory_id}}/history": UNSET,
+    f"GET {BANK}/documents": UNSET,
+    f"GET {BANK}/documents/{{document_id:path}}": UNSET,
+    f"GET {BANK}/entities": UNSET,
+    f"GET {BANK}/entities/{{entity_id}}": UNSET,
+    f"GET {BANK}/tags": UNSET,
+    f"GET {BANK}/operations": UNSET,
+    f"GET {BANK}/operations/{{operation_id}}": UNSET,
+    f"GET {BANK}/stats": UNSET,
+    f"GET {BANK}/stats/memories-timeseries": UNSET,
+    f"POST {BANK}/consolidate": UNSET,
+    f"POST {BANK}/consolidation/recover": UNSET,
+    f"GET {BANK}/observations/scopes": UNSET,
+}
+NO_IDS = {"GET /health", "GET /health/ready", "GET /health/live", "GET /version", "GET /v1/version", "GET /metrics"}
+WRONG_VERBS = {f"{verb} {BANK}/memories" for verb in ("GET", "PUT", "PATCH", "DELETE")}
+HEADERS = {"prefer": "respond-async"}
+
+Ids = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A victim with one of everything, and an attacker of another tenant with a bank of their own."""
+
+    database: Database
+    owner_store: PostgresStore
+    victim: Seeded
+    own: Seeded
+    attacker: Caller
+
+    def limited(self, **limits: object) -> Caller:
+        """The attacker with a key that may do less."""
+        return Caller(self.attacker.handler, make_key(self.owner_store, self.own.tenant, **limits))
+
+
+@pytest.fixture(scope="module")
+def victim(module_database: Database) -> Seeded:
+    return seed_bank(module_database, make_tenant(module_database, "victim"), "bank-of-victim", "Xanthippe")
+
+
+@pytest.fixture
+def scene(module_database: Database, owner_store: PostgresStore, handler: LambdaHandler, victim: Seeded) -> Scene:
+    attacker = make_tenant(module_database, "attacker")
+    own = seed_bank(module_database, attacker, "bank-of-attacker", "Yorick")
+    caller = Caller(handler, make_key(owner_store, attacker))
+    return Scene(module_database, owner_store, victim, own, caller)
+
+
+def test_every_route_has_a_row_in_the_table() -> None:
+    served = {
+        f"{method} {route.path}"
+        for router in routers(GROUPS)
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        for method in route.methods or ()
+    }
+
+    assert served == set(TABLE) | NO_IDS | WRONG_VERBS
+
+
+@pytest.mark.parametrize("route", TABLE)
+def test_another_tenants_bank_answers_as_a_bank_that_is_not_there(scene: Scene, route: str) -> None:
+    before = fingerprint(scene.database, scene.victim.tenant)
+    foreign, unknown = _ids(scene.victim), _unknown_ids()
+
+    answers = [_anonymous(_ask(scene.attacker, route, ids), ids) for ids in (foreign, unknown)]
+
+    assert answers[0] == answers[1]
+    assert "Xanthippe" not in str(answers[0])
+    assert fingerprint(scene.database, scene.victim.tenant) == before
+
+
+@pytest.mark.parametrize("route", [route for route in TABLE if "_id" in route.replace("{bank_id}", "")])
+def test_another_tenants_things_in_ones_own_bank_answer_as_things_that_are_not_there(scene: Scene, route: str) -> None:
+    before = fingerprint(scene.database, scene.victim.tenant)
+    foreign = _ids(scene.victim) | {"bank_id": scene.own.bank}
+    unknown = _unknown_ids() | {"bank_id": scene.own.bank}
+
+    answers = [_anonymous(_ask(scene.attacker, route, ids), ids) for ids in (foreign, unknown)]
+
+    assert answers[0] == answers[1]
+    assert fingerprint(scene.database, scene.victim.tenant) == before
+
+
+@pytest.mark.parametrize("route", TABLE)
+def test_a_bank_the_key_does_not_cover_answers_as_one_that_is_not_there(scene: Scene, route: str) -> None:
+    limited = scene.limited(bank_patterns=("other-*",))
+    before = fingerprint(scene.database, scene.own.tenant)
+    hidden, unknown = _ids(scene.own), _unknown_ids() | {"bank_id": "bank-of-nobody"}
+
+    answers = [_anonymous(_ask(limited, route, ids), ids) for ids in (hidden, unknown)]
+
+    assert answers[0] == answers[1]
+    assert "Yorick" not in str(answers[0])
+    assert fingerprint(scene.database, scene.own.tenant) == before
+
+
+@pytest.mark.parametrize("route", TABLE)
+def test_without_a_valid_key_a_route_answers_401_and_changes_nothing(scene: Scene, route: str) -> None:
+    before = fingerprint(scene.database, scene.own.tenant)
+    stranger = Caller(scene.attacker.handler, "hsk_" + "A" * 43)
+
+    answer = _ask(stranger, route, _ids(scene.own))
+
+    assert answer.status == 401
+    assert answer.json() == {"detail": "Authentication failed: the API key is not valid"}
+    assert fingerprint(scene.database, scene.own.tenant) == before
+
+
+@pytest.mark.parametrize("route", [route for route in TABLE if not route.startswith("GET") and "recall" not in route])
+def test_a_key_that_may_only_read_changes_nothing(scene: Scene, route: str) -> None:
+    reader = scene.limited(permissions=frozenset({Permission.READ}))
+    before = fingerprint(scene.database, scene.own.tenant)
+
+    answer = _ask(reader, route, _ids(scene.own))
+
+    if "reflect" not in route:
+        assert answer.status == 403
+        assert fingerprint(scene.database, scene.own.tenant) == before
+
+
+@pytest.mark.parametrize("route", [route for route in TABLE if route.startswith("GET")])
+def test_a_key_that_may_only_write_reads_nothing(scene: Scene, route: str) -> None:
+    writer = scene.limited(permissions=frozenset({Permission.WRITE}))
+
+    answer = _ask(writer, route, _ids(scene.own))
+
+    assert answer.status == 403
+    assert "Yorick" not in answer.body.decode()
+
+
+def _ids(seeded: Seeded) -> Ids:
+    return {
+        "bank_id": seeded.bank,
+        "memory_id": str(seeded.observation),
+        "document_id": seeded.document,
+        "entity_id": str(seeded.entity),
+        "operation_id": str(seeded.operation),
+    }
+
+
+def _unknown_ids() -> Ids:
+    things = {name: str(uuid4()) for name in ("memory_id", "entity_id", "operation_id")}
+    return {"bank_id": "bank-of-nobody", "document_id": "doc/nothing", **things}
+
+
+def _ask(caller: Caller, route: str, ids: Ids) -> Answer:
+    method, path = route.split(" ", 1)
+    body = TABLE[route]
+    if isinstance(body, dict) and "items" in body:
+        body = {"items": [{**item, "document_id": ids["document_id"]} for item in body["items"]]}
+    target = path.replace(":path", "").format(**ids)
+    return caller(method, target, body, HEADERS)
+
+
+def _anonymous(answer: Answer, ids: Ids) -> tuple[int, str]:
+    """Status and body without what legitimately differs: the ids that were sent, new ids, and the time."""
+    text = answer.body.decode()
+    for name, value in ids.items():
+        text = text.replace(value, f"<{name}>")
+    if answer.status < 300 and "operation_id" in text and "not_found" not in text:
+        text = "an operation"
+    return answer.status, text.split('"buckets"')[0]
