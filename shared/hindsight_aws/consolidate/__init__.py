@@ -1,0 +1,1 @@
+"""Turns pending facts of one scope into observations: lease, drain, plan, check, reconcile, apply."""

@@ -1,0 +1,134 @@
+"""The two questions consolidation asks a model: what do these facts change, and are these two texts the same claim?
+
+Called by the drain and by reconcile; calls the text model.  All material goes into data blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from hindsight_aws.consolidate.reply import Reply, read_reply
+from hindsight_aws.errors import ModelReplyMalformed
+from hindsight_aws.model.plan import ShownFact, ShownObservation
+from hindsight_aws.model.strategy import Policy
+from hindsight_aws.ports.model_gateway import JsonObject, ModelCall, TextModel, UsageSink
+from hindsight_aws.prompts.blocks import data_block
+from hindsight_aws.prompts.contract.consolidate import CONSOLIDATE, JUDGE_DUPLICATE
+from hindsight_aws.prompts.registry import prompt
+
+_DEFAULT_MISSION = "Keep whatever looks worth remembering about any subject."
+_REVISION_TOKENS = 8_192
+_JUDGEMENT_TOKENS = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """On whose behalf a call is made, and of which model."""
+
+    model: str
+    tenant: str
+    bank: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether two texts are one claim; `text` is the joint wording, or None to keep the older one."""
+
+    is_same: bool
+    text: str | None = None
+
+
+def ask_for_revision(
+    model: TextModel,
+    caller: Caller,
+    policy: Policy,
+    facts: Sequence[ShownFact],
+    observations: Sequence[ShownObservation],
+    room: int | None,
+    *,
+    was_refused: bool,
+    usage: UsageSink,
+) -> Reply:
+    """What the model makes of these facts of one scope.
+
+    Raises: ModelReplyMalformed and whatever the model raises.
+    """
+    blocks = [data_block("mission", {"text": policy.mission or _DEFAULT_MISSION})]
+    if room is not None:
+        blocks.append(data_block("capacity", {"remaining": room}))
+    if was_refused:
+        refused: JsonObject = {"action": "delete", "reason": "merged_into must name another shown observation"}
+        blocks.append(data_block("refused", [refused]))
+    blocks.append(data_block("facts", [_fact(fact) for fact in facts]))
+    blocks.append(data_block("observations", [_observation(observation) for observation in observations]))
+    asked = prompt("consolidate")
+    reply = model.ask(
+        ModelCall(
+            task=CONSOLIDATE.name,
+            prompt=asked.ref,
+            model=caller.model,
+            system=asked.text,
+            blocks=tuple(blocks),
+            max_tokens=_REVISION_TOKENS,
+            tenant=caller.tenant,
+            bank=caller.bank,
+            tools=CONSOLIDATE.tools,
+            forced_tool=CONSOLIDATE.tools[0].name,
+            temperature=0.0,
+        ),
+        usage,
+    )
+    return read_reply(reply.tool_input)
+
+
+def ask_for_judgement(model: TextModel, caller: Caller, new: str, existing: str, usage: UsageSink) -> Judgement:
+    """Whether both texts make the same claim.  A malformed answer keeps them apart: that loses nothing."""
+    asked = prompt("judge_duplicate")
+    try:
+        reply = model.ask(
+            ModelCall(
+                task=JUDGE_DUPLICATE.name,
+                prompt=asked.ref,
+                model=caller.model,
+                system=asked.text,
+                blocks=(data_block("candidates", {"new": {"text": new}, "existing": {"text": existing}}),),
+                max_tokens=_JUDGEMENT_TOKENS,
+                tenant=caller.tenant,
+                bank=caller.bank,
+                tools=JUDGE_DUPLICATE.tools,
+                forced_tool=JUDGE_DUPLICATE.tools[0].name,
+                temperature=0.0,
+            ),
+            usage,
+        )
+    except ModelReplyMalformed:
+        return Judgement(is_same=False)
+    action, text = reply.tool_input.get("action"), reply.tool_input.get("text")
+    is_same = isinstance(action, str) and action.strip().lower() == "merge"
+    has_words = isinstance(text, str) and any(char.isalnum() for char in text)
+    return Judgement(is_same, text.strip() if isinstance(text, str) and has_words else None)
+
+
+def _fact(fact: ShownFact) -> JsonObject:
+    return {"id": str(fact.id), "text": fact.text} | _dates(fact.occurred_start, fact.occurred_end, fact.mentioned_at)
+
+
+def _observation(observation: ShownObservation) -> JsonObject:
+    shown: JsonObject = {
+        "id": str(observation.id),
+        "text": observation.text,
+        "proof_count": max(1, observation.proof_count),
+        "evidence": [
+            {"text": source.text, "dates": _dates(source.occurred_start, source.occurred_end, source.mentioned_at)}
+            for source in observation.evidence
+        ],
+    }
+    dates = _dates(observation.occurred_start, observation.occurred_end, observation.mentioned_at)
+    return shown | {"dates": dates} if dates else shown
+
+
+def _dates(start: datetime | None, end: datetime | None, mentioned: datetime | None) -> JsonObject:
+    named = {"occurred_start": start, "occurred_end": end, "mentioned_at": mentioned}
+    return {name: moment.isoformat(timespec="minutes") for name, moment in named.items() if moment is not None}

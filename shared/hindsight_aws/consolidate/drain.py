@@ -1,0 +1,143 @@
+"""Drains one scope: works off its pending facts under a lease, one model call a batch, while there is time.
+
+Called by jobs/consolidate.py for each wake-up.  No model call is made inside a transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from enum import Enum
+
+from hindsight_aws.banks.config import resolve
+from hindsight_aws.consolidate.ports import ConsolidationPorts
+from hindsight_aws.consolidate.round import Round, read_round
+from hindsight_aws.errors import (
+    DatabaseRefused,
+    ModelDenied,
+    ModelInputTooLong,
+    ModelRefused,
+    ModelReplyMalformed,
+    ModelReplyTruncated,
+    ModelThrottled,
+    ModelUnavailable,
+    WorkSuperseded,
+)
+from hindsight_aws.faults import reached
+from hindsight_aws.model.ids import ScopeId
+from hindsight_aws.model.scope import ScopeAddress
+from hindsight_aws.ports.consolidation import ScopeLease
+
+SECONDS_TO_WRITE = 15.0
+"""What must be left after a model call, to write what it gave."""
+MOST_DISCARDED = 3
+"""Answers discarded in a row, because facts or policy kept changing meanwhile, before the scope is left for later."""
+_FIRST_DELAY_S = 5
+_LONGEST_DELAY_S = 1_800
+_DENIED_DELAY = timedelta(minutes=15)
+_THROTTLED_DELAY = timedelta(seconds=10)
+_DISCARDED_DELAY = timedelta(seconds=5)
+
+
+class Drained(Enum):
+    """How a drain ended."""
+
+    DONE = "nothing is due in the scope"
+    HELD = "another worker has the lease and was told to look again"
+    GONE = "the bank or the scope is no more, or observations are off"
+    UNFINISHED = "time is up; the scope was woken again"
+    DEFERRED = "the model could not be reached, or facts keep changing; the rows wait"
+    SUPERSEDED = "the lease was lost"
+
+
+def drain(ports: ConsolidationPorts, where: ScopeAddress, seconds_left: Callable[[], float]) -> Drained:
+    """Works off the scope's due facts.
+
+    Guarantees: idempotent under duplicate and lost wake-ups; each plan is applied whole or not at all; a fact's end in
+    this scope is one of done (with its outcome) and failed, never silence; model calls are bounded per fact and all of
+    them are in the ledger.
+    """
+    lease = _take_lease(ports, where)
+    if isinstance(lease, Drained):
+        return lease
+    try:
+        return _drain(ports, where, lease, seconds_left)
+    except WorkSuperseded:
+        return Drained.SUPERSEDED
+
+
+def _take_lease(ports: ConsolidationPorts, where: ScopeAddress) -> ScopeLease | Drained:
+    with ports.store.transaction(where.tenant_id) as tx:
+        bank = tx.banks.by_id(where.bank_id)
+        if bank is None or not resolve(ports.settings, bank.overrides).enable_observations:
+            return Drained.GONE
+        seconds = ports.settings.hindsight_api_consolidation_lease_seconds
+        return tx.consolidation.take_lease(where.bank_id, where.scope_id, seconds) or Drained.HELD
+
+
+def _drain(
+    ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease, seconds_left: Callable[[], float]
+) -> Drained:
+    discarded = 0
+    while True:
+        reached("consolidate.before_read")
+        this_round = read_round(ports, where, lease, _has_time(ports, seconds_left))
+        if this_round is None:
+            if _release(ports, where, lease):
+                return Drained.DONE
+            continue
+        if not this_round.has_time():
+            _release(ports, where, lease, even_if_woken=True)
+            ports.wakeups.wake_scopes(where.tenant_id, where.bank_id, [ScopeId(where.scope_id)])
+            return Drained.UNFINISHED
+        is_written, wait = _work(this_round)
+        discarded = 0 if is_written else discarded + 1
+        if wait is None and discarded >= MOST_DISCARDED:
+            wait = _DISCARDED_DELAY
+        if wait is not None:
+            _release(ports, where, lease, even_if_woken=True)
+            scope_ids = [ScopeId(where.scope_id)]
+            ports.wakeups.wake_scopes(where.tenant_id, where.bank_id, scope_ids, round(wait.total_seconds()))
+            return Drained.DEFERRED
+
+
+def _has_time(ports: ConsolidationPorts, seconds_left: Callable[[], float]) -> Callable[[], bool]:
+    """Whether a model call that takes as long as it may can still be written down."""
+    needed = ports.settings.hindsight_api_llm_timeout + SECONDS_TO_WRITE
+    return lambda: seconds_left() >= needed
+
+
+def _work(this_round: Round) -> tuple[bool, timedelta | None]:
+    """Asks, plans and applies; a bad answer is noted on the rows.
+
+    Whether the rows moved on, and how long to wait when the model cannot be reached.
+    """
+    try:
+        return this_round.run(), None
+    except (ModelReplyMalformed, ModelReplyTruncated, ModelRefused, ModelInputTooLong, DatabaseRefused) as bad:
+        this_round.note_bad_answer(f"{type(bad).__name__}: {bad}")
+    except (ModelThrottled, ModelUnavailable, ModelDenied) as unreachable:
+        wait, fails_after = _wait(this_round, unreachable)
+        this_round.defer(this_round.ports.clock.now() + wait, str(unreachable), fails_after=fails_after)
+        return True, wait
+    return True, None
+
+
+def _wait(
+    this_round: Round, unreachable: ModelThrottled | ModelUnavailable | ModelDenied
+) -> tuple[timedelta, int | None]:
+    """How long to wait, and after how many such waits facts fail: only an outage is ever held against them."""
+    if isinstance(unreachable, ModelDenied):
+        return _DENIED_DELAY, None
+    if isinstance(unreachable, ModelThrottled):
+        until = unreachable.until
+        return (until - this_round.ports.clock.now() if until else _THROTTLED_DELAY), None
+    seconds = min(_FIRST_DELAY_S * 2**this_round.deferrals, _LONGEST_DELAY_S)
+    return timedelta(seconds=seconds), this_round.ports.settings.hindsight_api_consolidation_max_deferrals
+
+
+def _release(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease, *, even_if_woken: bool = False) -> bool:
+    reached("consolidate.before_release")
+    with ports.store.transaction(where.tenant_id) as tx:
+        tx.consolidation.finish_operations(where.bank_id)
+        return tx.consolidation.release_lease(where.bank_id, lease, even_if_woken=even_if_woken)
