@@ -1,0 +1,9 @@
+"""The reflect door: HTTP events to the app with the reflect route.  Calls api/ with what runtime.py builds."""
+
+from hindsight_aws.api.app import create_app
+from hindsight_aws.api.gateway import lambda_handler
+from hindsight_aws.runtime import Runtime
+
+_runtime = Runtime.from_environment()
+
+handler = lambda_handler(create_app({"reflect"}, _runtime), is_local=_runtime.settings.hindsight_environment == "local")

@@ -1,0 +1,150 @@
+"""A reflect request as the use case takes it, its JSON form for the run's row, and what makes two requests equal."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from hindsight_aws.model.ids import BankId
+from hindsight_aws.model.principal import Permission, Principal
+from hindsight_aws.model.tags import TagFilter, group_to_json, parse_group, parse_groups
+from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
+
+
+class Budget(StrEnum):
+    """How much searching an answer is worth."""
+
+    LOW = "low"
+    MID = "mid"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectRequest:
+    """A question to a bank.
+
+    `fact_types` None means all the caller may see; `max_tokens` is the wished length of the answer.
+    The `shows_…` flags say what the answer carries besides its text.  `wants_structure` notes that a schema was given.
+    """
+
+    query: str
+    context: str | None = None
+    budget: Budget = Budget.LOW
+    max_tokens: int = 4_096
+    tags: TagFilter = field(default_factory=TagFilter)
+    fact_types: frozenset[str] | None = None
+    observations_max_tokens: int | None = None
+    observations_with_entities: bool | None = None
+    shows_facts: bool = False
+    shows_tool_calls: bool = False
+    shows_tool_output: bool = False
+    wants_structure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectJob:
+    """A request with who made it and of which bank: all that the steps of its run need to know."""
+
+    principal: Principal
+    bank: str
+    request: ReflectRequest
+
+
+def job_to_json(job: ReflectJob) -> JsonObject:
+    """The job for a run's row; `job_from_json` gives back an equal one."""
+    principal, request = job.principal, job.request
+    return {
+        "bank": job.bank,
+        "principal": {
+            "tenant_id": str(principal.tenant_id),
+            "subject": principal.subject,
+            "permissions": [permission.value for permission in sorted(principal.permissions)],
+            "bank_patterns": list(principal.bank_patterns),
+            "forced_tags": None if principal.forced_tags is None else _json(group_to_json(principal.forced_tags)),
+            "fact_types": _sorted(principal.fact_types),
+            "exact_scopes": None
+            if principal.exact_scopes is None
+            else sorted([_sorted(scope) for scope in principal.exact_scopes], key=str),
+        },
+        "query": request.query,
+        "context": request.context,
+        "budget": request.budget.value,
+        "max_tokens": request.max_tokens,
+        "tags": [_json(group_to_json(group)) for group in request.tags.groups],
+        "fact_types": _sorted(request.fact_types),
+        "observations_max_tokens": request.observations_max_tokens,
+        "observations_with_entities": request.observations_with_entities,
+        "shows_facts": request.shows_facts,
+        "shows_tool_calls": request.shows_tool_calls,
+        "shows_tool_output": request.shows_tool_output,
+        "wants_structure": request.wants_structure,
+    }
+
+
+def job_from_json(document: Mapping[str, JsonValue]) -> ReflectJob:
+    """Reads what `job_to_json` wrote."""
+    from uuid import UUID
+
+    from hindsight_aws.model.ids import TenantId
+
+    caller = document["principal"]
+    assert isinstance(caller, dict)  # noqa: S101 - our own row
+    scopes, forced, context = caller["exact_scopes"], caller["forced_tags"], document["context"]
+    principal = Principal(
+        tenant_id=TenantId(UUID(str(caller["tenant_id"]))),
+        subject=str(caller["subject"]),
+        permissions=frozenset(Permission(name) for name in _texts(caller["permissions"])),
+        bank_patterns=tuple(_texts(caller["bank_patterns"])),
+        forced_tags=None if forced is None else parse_group(forced),
+        fact_types=_set(caller["fact_types"]),
+        exact_scopes=frozenset(frozenset(_texts(scope)) for scope in scopes) if isinstance(scopes, list) else None,
+    )
+    request = ReflectRequest(
+        query=str(document["query"]),
+        context=None if context is None else str(context),
+        budget=Budget(str(document["budget"])),
+        max_tokens=_number(document["max_tokens"]) or 0,
+        tags=TagFilter(parse_groups(document["tags"])),
+        fact_types=_set(document["fact_types"]),
+        observations_max_tokens=_number(document["observations_max_tokens"]),
+        observations_with_entities=_flag(document["observations_with_entities"]),
+        shows_facts=document["shows_facts"] is True,
+        shows_tool_calls=document["shows_tool_calls"] is True,
+        shows_tool_output=document["shows_tool_output"] is True,
+        wants_structure=document["wants_structure"] is True,
+    )
+    return ReflectJob(principal, str(document["bank"]), request)
+
+
+def request_hash(job: ReflectJob, bank_id: BankId) -> str:
+    """Equal for equal requests of the same caller, with the same limits, to the same bank."""
+    canonical = json.dumps(job_to_json(job), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(f"{bank_id}\n{canonical}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _sorted(values: frozenset[str] | None) -> JsonValue:
+    return None if values is None else [*sorted(values)]
+
+
+def _texts(value: JsonValue) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _set(value: JsonValue) -> frozenset[str] | None:
+    return None if value is None else frozenset(_texts(value))
+
+
+def _number(value: JsonValue) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _flag(value: JsonValue) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _json(value: Mapping[str, object]) -> JsonObject:
+    copied: JsonObject = json.loads(json.dumps(value))
+    return copied
