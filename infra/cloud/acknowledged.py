@@ -1,0 +1,64 @@
+"""Findings of cdk-nag that stand, each with its reason; any other fails the synthesis. Called by stacks.py."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from aws_cdk import Acknowledgment, Validations
+from constructs import IConstruct
+
+FUNCTIONS: Final[Mapping[str, str]] = {
+    "AwsSolutions::AwsSolutions-L1": "Python 3.13 is the version that is tested and locked, supported until 2029.",
+    "Serverless::Serverless-LambdaLatestVersion": "Python 3.13 is the version that is tested and locked.",
+    "Serverless::Serverless-LambdaDLQ": (
+        "API, queue, workflow and deployment functions are invoked synchronously; "
+        "a scheduled one has a failure destination on its alias."
+    ),
+    "Serverless::Serverless-LambdaEventSourceMappingDestination": (
+        "SQS mappings have none: what cannot be processed goes to the queue's dead-letter queue."
+    ),
+    "AwsSolutions::AwsSolutions-IAM5[Resource::*]": (
+        "X-Ray, ec2:Describe and bedrock:Rerank know no resources; the deny of network interfaces covers all."
+    ),
+    "AwsSolutions::AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ec2:<AWS::Region>:<AWS::AccountId>:*/*]": (
+        "Lambda makes and removes interfaces whose ids nobody knows before; the function's own code is denied these."
+    ),
+}
+
+UNPROTECTED_DATABASE: Final[Mapping[str, str]] = {
+    "AwsSolutions::AwsSolutions-RDS10": "Chosen: a database for development may be removed, and leaves a snapshot.",
+}
+
+QUEUES: Final[Mapping[str, str]] = {
+    "Serverless::Serverless-SQSRedrivePolicy": "Only dead-letter queues lack one: they are the end of the line.",
+}
+
+UNDELIVERED: Final[Mapping[str, str]] = {
+    **QUEUES,
+    "AwsSolutions::AwsSolutions-SQS3": "It is itself where undeliverable ticks and failed scheduled runs are kept.",
+}
+
+HTTP: Final[Mapping[str, str]] = {
+    "AwsSolutions::AwsSolutions-APIG4": (
+        "Functions authenticate, one indexed look-up of the key's hash, so that the Function URLs behave alike."
+    ),
+}
+
+WORKFLOWS: Final[Mapping[str, str]] = {
+    "AwsSolutions::AwsSolutions-IAM5[Resource::*]": (
+        "Delivering logs and traces knows no resources; invoking is limited to the aliases of the tasks."
+    ),
+}
+
+MIGRATION: Final[Mapping[str, str]] = {
+    "AwsSolutions::AwsSolutions-L1": "The CDK's own provider function; the CDK chooses its runtime.",
+    "Serverless::Serverless-LambdaLatestVersion": "The CDK's own provider function; the CDK chooses its runtime.",
+    "Serverless::Serverless-LambdaDLQ": "CloudFormation waits for the provider's answer and sees its failure itself.",
+    "Serverless::Serverless-LambdaDefaultMemorySize": "The provider only passes an event on; the default is enough.",
+    "Serverless::Serverless-LambdaTracing": "The provider runs once per deployment; its log tells all there is.",
+}
+
+
+def acknowledge(construct: IConstruct, findings: Mapping[str, str]) -> None:
+    """Accepts those findings on `construct` and all within it, and nowhere else."""
+    for finding, reason in findings.items():
+        Validations.of(construct).acknowledge(Acknowledgment(id=finding, reason=reason))

@@ -1,0 +1,100 @@
+"""The HTTP API in front of the functions, and the Function URLs beside it for calls of minutes.
+
+Made by the service stack. Authentication is in the functions, so that both ways in behave alike; this one throttles.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from aws_cdk import CfnOutput, RemovalPolicy
+from aws_cdk import aws_apigatewayv2 as api
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
+from constructs import Construct
+
+from infra.cloud.config import CloudConfig
+from infra.cloud.functions import Deployed
+from infra.cloud.naming import logical
+from infra.cloud.retention import retention
+from infra.topology import DEFAULT_ROUTE, Route
+
+# The route's template, never the path: bank ids are the customer's words.
+_ACCESS_LOG: Final = json.dumps(
+    {
+        "requestId": "$context.requestId",
+        "requestTime": "$context.requestTime",
+        "routeKey": "$context.routeKey",
+        "status": "$context.status",
+        "protocol": "$context.protocol",
+        "responseLength": "$context.responseLength",
+        "responseLatency": "$context.responseLatency",
+        "integrationError": "$context.integrationErrorMessage",
+        "sourceIp": "$context.identity.sourceIp",
+    }
+)
+
+
+class HttpEntrance(Construct):
+    """Routes of the table to the aliases of their functions, on the `$default` stage, logged and throttled."""
+
+    def __init__(self, scope: Construct, name: str, *, config: CloudConfig, deployed: Mapping[str, Deployed]) -> None:
+        super().__init__(scope, name)
+        self.http = api.HttpApi(self, "Api", create_default_stage=False, description="hindsight-aws")
+        self._add_stage(config)
+        for function in deployed.values():
+            self._add_routes(function)
+            if function.entry.function_url:
+                self._add_url(function)
+        CfnOutput(self, "Url", value=self.http.api_endpoint, description="The API, for calls of up to 30 seconds")
+
+    def _add_stage(self, config: CloudConfig) -> None:
+        log = logs.LogGroup(
+            self, "AccessLog", retention=retention(config.log_days), removal_policy=RemovalPolicy.DESTROY
+        )
+        api.CfnStage(
+            self,
+            "Stage",
+            api_id=self.http.api_id,
+            stage_name="$default",
+            auto_deploy=True,
+            access_log_settings=api.CfnStage.AccessLogSettingsProperty(
+                destination_arn=log.log_group_arn, format=_ACCESS_LOG
+            ),
+            default_route_settings=api.CfnStage.RouteSettingsProperty(
+                throttling_rate_limit=config.throttle_rate,
+                throttling_burst_limit=config.throttle_burst,
+                detailed_metrics_enabled=True,
+            ),
+        )
+
+    def _add_routes(self, function: Deployed) -> None:
+        if not function.entry.routes:
+            return
+        integration = HttpLambdaIntegration(
+            f"{logical(function.entry.name)}Integration",
+            function.alias,
+            payload_format_version=api.PayloadFormatVersion.VERSION_2_0,
+            scope_permission_to_route=False,
+        )
+        for route in function.entry.routes:
+            api.HttpRoute(
+                self, _route_id(route), http_api=self.http, route_key=_route_key(route), integration=integration
+            )
+
+    def _add_url(self, function: Deployed) -> None:
+        name = logical(function.entry.name)
+        url = function.alias.add_function_url(auth_type=lambda_.FunctionUrlAuthType.NONE)
+        CfnOutput(self, f"{name}FunctionUrl", value=url.url, description=f"{function.entry.name}, for calls of minutes")
+
+
+def _route_key(route: Route) -> api.HttpRouteKey:
+    if route.path == DEFAULT_ROUTE:
+        return api.HttpRouteKey.DEFAULT
+    return api.HttpRouteKey.with_(route.path, api.HttpMethod(route.method))
+
+
+def _route_id(route: Route) -> str:
+    words = "".join(letter if letter.isalnum() else " " for letter in f"{route.method.lower()} {route.path}").split()
+    return "".join(word.capitalize() for word in words)

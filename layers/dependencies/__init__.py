@@ -1,0 +1,1 @@
+"""The layer of third-party wheels that every function imports from."""

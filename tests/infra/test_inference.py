@@ -1,0 +1,49 @@
+"""Model ids as ARNs: exactly what must be allowed for one model, wherever its profile may send a request."""
+
+import pytest
+
+from infra.cloud.inference import Geography, Home, geography_of, model_arns
+
+_HOME = Home(partition="aws", region="us-east-1", account="123456789012")
+_HERE = "arn:aws:bedrock:us-east-1"
+
+
+def test_a_model_of_the_region_is_itself_alone() -> None:
+    assert model_arns("amazon.titan-embed-text-v2:0", _HOME) == [
+        f"{_HERE}::foundation-model/amazon.titan-embed-text-v2:0"
+    ]
+
+
+def test_a_profile_is_itself_and_its_model_in_every_region_it_reaches() -> None:
+    arns = model_arns("us.anthropic.claude-x-v1:0", _HOME)
+
+    assert arns[0] == f"{_HERE}:123456789012:inference-profile/us.anthropic.claude-x-v1:0"
+    assert set(arns[1:]) == {
+        f"arn:aws:bedrock:{region}::foundation-model/anthropic.claude-x-v1:0" for region in Geography.US.regions
+    }
+
+
+def test_a_global_profile_needs_its_model_here_and_without_a_region() -> None:
+    assert model_arns("global.anthropic.claude-x-v1:0", _HOME)[1:] == [
+        f"{_HERE}::foundation-model/anthropic.claude-x-v1:0",
+        "arn:aws:bedrock:::foundation-model/anthropic.claude-x-v1:0",
+    ]
+
+
+def test_an_operator_may_list_a_profiles_regions() -> None:
+    arns = model_arns("eu.amazon.nova-pro-v1:0", _HOME, ["eu-west-1"])
+
+    assert arns[1:] == ["arn:aws:bedrock:eu-west-1::foundation-model/amazon.nova-pro-v1:0"]
+
+
+def test_an_arn_is_taken_as_it_is() -> None:
+    arn = f"{_HERE}:123456789012:application-inference-profile/abc"
+
+    assert model_arns(arn, _HOME) == [arn]
+
+
+@pytest.mark.parametrize("region", Geography.EU.regions)
+def test_a_geography_serves_its_own_regions_only(region: str) -> None:
+    assert geography_of("eu.amazon.nova-pro-v1:0").serves(region)
+    assert not Geography.US.serves(region)
+    assert Geography.REGION.serves(region)
