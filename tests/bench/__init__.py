@@ -1,0 +1,1 @@
+"""Benchmarks: `make bench` measures the whole stack over HTTP."""

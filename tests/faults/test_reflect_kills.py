@@ -1,0 +1,168 @@
+"""A reflect step killed at any boundary: the run gives one answer, and a stored reply is never paid for again."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+
+import psycopg
+import pytest
+
+from hindsight_aws.jobs.reflect import run_step
+from hindsight_aws.model.ids import TenantId
+from hindsight_aws.ports.clock import SystemClock
+from hindsight_aws.ports.model_gateway import JsonObject
+from hindsight_aws.ports.store import DueWork, KeyRecord, Transaction
+from hindsight_aws.reflect import runs, steps
+from hindsight_aws.reflect.ports import ReflectPorts
+from hindsight_aws.reflect.request import ReflectRequest
+from hindsight_aws.reflect.searches import RecallSearches
+from hindsight_aws.store import postgres
+from hindsight_aws.store.postgres import PostgresStore
+from infra.local.workflow import StatesError
+from tests.conftest import Dose
+from tests.support.database import Database
+from tests.support.reflect import Rig, done, make_rig, uses
+from tests.support.units import Unit
+
+REQUEST = ReflectRequest("Where does Bea live?", shows_facts=True)
+
+
+class Killed(BaseException):
+    """The process is gone: nothing that follows in it happens."""
+
+
+class Process:
+    """A function's process that may be killed at the n-th point it reaches, counted over the whole run."""
+
+    def __init__(self, database: Database, kill_at: int | None) -> None:
+        self.reached: list[str] = []
+        self.killed_at: str | None = None
+        self._database = database
+        self._kill_at = kill_at
+        self._store = self._connect()
+        self._is_dead = False
+
+    def note(self, point: str) -> None:
+        """A named point is reached."""
+        self.reached.append(point)
+        if len(self.reached) - 1 == self._kill_at:
+            self._is_dead, self.killed_at = True, point
+            raise Killed
+
+    def transaction(self, tenant_id: TenantId) -> AbstractContextManager[Transaction]:
+        if self._is_dead:
+            raise Killed
+        return self._store.transaction(tenant_id)
+
+    def resolve_key(self, key_hash: bytes) -> KeyRecord | None:
+        raise NotImplementedError
+
+    def due_work(self, at_most: int, *, observations: bool, auto_consolidation: bool) -> list[DueWork]:
+        raise NotImplementedError
+
+    def run(self, rig: Rig, event: JsonObject) -> JsonObject:
+        """One event, in a new process when the last was killed.  Raises StatesError, as Lambda tells of a dead one."""
+        if self._is_dead:
+            self._store.close()
+            self._store, self._is_dead = self._connect(), False
+        searches = RecallSearches(self, rig.embedder, None, rig.settings, SystemClock())
+        try:
+            return run_step(ReflectPorts(self, rig.model, searches, rig.settings), event)
+        except Killed:
+            raise StatesError("Runtime.ExitError", "signal: SIGKILL") from None
+
+    def close(self) -> None:
+        self._store.close()
+
+    def _connect(self) -> PostgresStore:
+        return PostgresStore(lambda: self._database.write_url, connect_for_s=2.0)
+
+
+@pytest.fixture
+def database(module_database: Database) -> Database:
+    """One database for the module: each test has a tenant of its own."""
+    return module_database
+
+
+@pytest.fixture
+def strike(
+    database: Database, store: PostgresStore, tenant: TenantId, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[int | None], tuple[Rig, Process]]]:
+    """Runs one reflect whose process is killed at a point; gives the rig and the process."""
+    processes: list[Process] = []
+
+    def run(kill_at: int | None) -> tuple[Rig, Process]:
+        rig = make_rig(
+            database,
+            store,
+            tenant,
+            uses(("recall", {"reason": "r", "query": "Bea"})),
+            done("In Rome.", "f1"),
+            bank=f"bank-{kill_at}",
+        )
+        rig.hold(Unit("Bea moved to Rome."))
+        process = Process(database, kill_at)
+        processes.append(process)
+        rig.workflows.step = lambda event: process.run(rig, event)
+        with monkeypatch.context() as patched:
+            patched.setattr(steps, "reached", process.note)
+            patched.setattr(postgres, "reached", lambda point: _of_steps(process, point))
+            run_of(rig)
+        return rig, process
+
+    yield run
+    for process in processes:
+        process.close()
+
+
+def _of_steps(process: Process, point: str) -> None:
+    if threading.current_thread() is not threading.main_thread():
+        process.note(point)
+
+
+def run_of(rig: Rig) -> None:
+    runs.submit(rig.door, rig.principal, rig.bank, REQUEST)
+
+
+@pytest.mark.timeout(300)
+def test_a_kill_at_any_point_leaves_one_answer_and_no_stored_reply_is_paid_again(
+    strike: Callable[[int | None], tuple[Rig, Process]], tenant: TenantId, database: Database, dose: Dose
+) -> None:
+    _, whole = strike(None)
+    points = range(len(whole.reached)) if dose == "deep" else _one_of_each(whole)
+
+    for kill_at in points:
+        rig, process = strike(kill_at)
+
+        assert process.killed_at == whole.reached[kill_at]
+        assert _answer(database, tenant, rig) == ("completed", "In Rome."), (kill_at, process.killed_at)
+        assert len(rig.model.calls) == (3 if _loses_a_reply(whole, kill_at) else 2), (kill_at, process.killed_at)
+
+
+def _one_of_each(whole: Process) -> list[int]:
+    """The last place of every kind of boundary: what was done before it, and its name."""
+    reached = ["", *whole.reached]
+    kinds = {(before, name): place for place, (before, name) in enumerate(itertools.pairwise(reached))}
+    assert {name for _, name in kinds} >= {
+        "reflect.before_model", "reflect.after_model", "reflect.after_tool", "reflect.before_finish",
+    }  # fmt: skip
+    return sorted(kinds.values())
+
+
+def _loses_a_reply(whole: Process, place: int) -> bool:
+    """Whether the point lies between a model's reply and the commit that keeps it: the one window that costs a call."""
+    after_reply = "reflect.after_model"
+    return whole.reached[place] == after_reply or (place > 0 and whole.reached[place - 1] == after_reply)
+
+
+def _answer(database: Database, tenant: TenantId, rig: Rig) -> tuple[str, str | None]:
+    with psycopg.connect(database.admin_url) as admin:
+        rows = admin.execute(
+            "SELECT status, answer ->> 'text' FROM hindsight.reflect_runs WHERE tenant_id = %s AND bank_id = %s",
+            (tenant, rig.bank_id),
+        ).fetchall()
+    assert len(rows) == 1
+    return rows[0][0], rows[0][1]
