@@ -1,0 +1,37 @@
+"""Which models are asked, and how long and how often.  Part of Settings."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+
+class ModelSettings(BaseSettings):
+    """Which models are asked, and how long and how often."""
+
+    hindsight_api_llm_provider: Literal["bedrock", "none"] = Field(
+        "bedrock", description="`bedrock`, or `none`: no text model at all, retain then stores chunks as they are."
+    )
+    hindsight_api_llm_model: str = Field(
+        "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        description="Model or inference profile of every text task without one of its own.",
+    )
+    hindsight_api_retain_llm_model: str | None = Field(
+        None, description="Model of fact extraction; unset: `HINDSIGHT_API_LLM_MODEL`."
+    )
+    hindsight_api_consolidation_llm_model: str | None = Field(
+        None, description="Model of consolidation; unset: `HINDSIGHT_API_LLM_MODEL`."
+    )
+    hindsight_api_reflect_llm_model: str | None = Field(
+        None, description="Model of reflect; unset: `HINDSIGHT_API_LLM_MODEL`."
+    )
+    hindsight_api_embeddings_model: str = Field(
+        "amazon.titan-embed-text-v2:0", description="Embedding model of new banks."
+    )
+    hindsight_api_embeddings_parallelism: int = Field(8, ge=1, le=64, description="Embedding calls in flight at once.")
+    hindsight_api_reranker_model: str | None = Field(None, description="Rerank model; unset: fused order is final.")
+    hindsight_api_llm_timeout: float = Field(
+        120.0, gt=0, description="Longest time one text model call may take, in seconds."
+    )
