@@ -15,7 +15,10 @@ TimelineField = Literal["created_at", "mentioned_at", "occurred_start"]
 
 @dataclass(frozen=True, slots=True)
 class BankStats:
-    """How much a bank holds and how its work stands."""
+    """How much a bank holds and how its work stands.
+
+    `evidence_by_origin`: pieces of evidence whose quote the model chose, and those that are the whole fact.
+    """
 
     units_by_type: Mapping[str, int] = field(default_factory=dict)
     links_by_type: Mapping[str, int] = field(default_factory=dict)
@@ -25,6 +28,7 @@ class BankStats:
     last_write_at: datetime | None = None
     pending_consolidation: int = 0
     failed_consolidation: int = 0
+    evidence_by_origin: Mapping[str, int] = field(default_factory=dict)
 
 
 class Stats(Protocol):

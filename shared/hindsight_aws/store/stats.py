@@ -25,6 +25,7 @@ class PostgresStats:
         units = self._session.tuples(_SQL["units"], bank_id=bank_id)
         links = self._session.tuples(_SQL["links"], bank_id=bank_id)
         operations = self._session.tuples(_SQL["operations_by_status"], bank_id=bank_id)
+        evidence = self._session.tuples(_SQL["evidence_by_origin"], bank_id=bank_id)
         work = self._session.row(_SQL["work"], bank_id=bank_id)
         if work is None:
             raise AssertionError("an aggregate answers one row")
@@ -37,6 +38,7 @@ class PostgresStats:
             last_write_at=work["last_write_at"],
             pending_consolidation=work["pending"],
             failed_consolidation=work["failed"],
+            evidence_by_origin=dict(evidence),
         )
 
     def units_by_type(self, bank_id: BankId, sight: Sight) -> Mapping[str, int]:

@@ -9,11 +9,12 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hindsight_aws.access import is_limited, sight
+from hindsight_aws.access import document_sight, is_limited, sees_documents, sight
 from hindsight_aws.api.answers import json_answer
-from hindsight_aws.api.auth import CallDep
+from hindsight_aws.api.auth import BankInSight, CallDep
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.model.principal import Permission
+from hindsight_aws.ports.page import Window
 from hindsight_aws.ports.stats import BankStats, TimelineField
 
 router = APIRouter(prefix="/v1/default/banks/{bank_id}/stats", route_class=ReportingRoute)
@@ -40,8 +41,10 @@ async def get_bank_stats(call: CallDep, bank_id: str, refresh: bool = False) -> 
     """Counts of the bank as it is now; a key limited to part of it sees the counts of that part alone."""
     with call.bank(bank_id, Permission.READ) as seen:
         if is_limited(seen.principal):
-            units = seen.tx.stats.units_by_type(seen.bank.bank_id, sight(seen.principal))
-            stats = BankStats(units_by_type=units)
+            stats = BankStats(
+                units_by_type=seen.tx.stats.units_by_type(seen.bank.bank_id, sight(seen.principal)),
+                documents=_documents_seen(seen),
+            )
         else:
             stats = seen.tx.stats.counts(seen.bank.bank_id)
     return json_answer(_shown(seen.bank.external_id, stats))
@@ -62,6 +65,13 @@ async def get_memories_timeseries(
     buckets = _padded(starts, found)
     head = {"bank_id": seen.bank.external_id, "period": period, "trunc": unit, "time_field": axis}
     return json_answer({**head, "buckets": buckets})
+
+
+def _documents_seen(seen: BankInSight) -> int:
+    if not sees_documents(seen.principal):
+        return 0
+    wanted = document_sight(seen.principal)
+    return seen.tx.documents.page(seen.bank.bank_id, wanted, None, Window(), limit=0, offset=0).total
 
 
 def _floor(moment: datetime, unit: str) -> datetime:
@@ -97,4 +107,5 @@ def _shown(bank: str, stats: BankStats) -> dict[str, object]:
         "pending_consolidation": stats.pending_consolidation,
         "failed_consolidation": stats.failed_consolidation,
         "total_observations": stats.units_by_type.get("observation", 0),
+        "evidence_by_origin": {origin: stats.evidence_by_origin.get(origin, 0) for origin in ("model", "whole")},
     }

@@ -18,6 +18,14 @@ GROUP BY u.fact_type ORDER BY u.fact_type
 SELECT link_type, count(*) AS links
 FROM memory_links WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid GROUP BY link_type ORDER BY link_type
 
+-- evidence_by_origin --
+-- Pieces of evidence under a bank's observations by who chose the quote: the model, or nobody, so that it is the whole fact.
+SELECT e.origin, count(*) AS pieces
+FROM observation_evidence e
+JOIN memory_units o ON o.tenant_id = e.tenant_id AND o.bank_id = e.bank_id AND o.id = e.observation_id
+WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid AND o.fact_type = 'observation'
+GROUP BY e.origin ORDER BY e.origin
+
 -- operations_by_status --
 -- Operations of a bank by status.
 SELECT status, count(*) AS operations
@@ -32,7 +40,7 @@ SELECT (SELECT count(*) FROM documents AS d
        count(DISTINCT w.fact_id) FILTER (WHERE w.state = 'failed') AS failed,
        max(w.done_at) FILTER (WHERE w.outcome IS DISTINCT FROM 'no_scope') AS last_consolidated_at
 FROM consolidation_work AS w
-WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND NOT w.is_rebuild
 
 -- timeline --
 -- Memories that pass the filters by UTC bucket and type; those without a time on the axis count when they were made.
