@@ -4,7 +4,23 @@ Called by the use cases and by `hindsight-aws model-contract`; calls nothing out
 """
 
 from hindsight_aws.prompts.blocks import data_block
-from hindsight_aws.prompts.extraction import extraction_blocks
+from hindsight_aws.prompts.extraction import (
+    ExtractionMode,
+    extraction_blocks,
+    extraction_prompt,
+    owner_blocks,
+    problem_block,
+)
 from hindsight_aws.prompts.registry import Prompt, prompt, prompt_ids
 
-__all__ = ["Prompt", "data_block", "extraction_blocks", "prompt", "prompt_ids"]
+__all__ = [
+    "ExtractionMode",
+    "Prompt",
+    "data_block",
+    "extraction_blocks",
+    "extraction_prompt",
+    "owner_blocks",
+    "problem_block",
+    "prompt",
+    "prompt_ids",
+]

@@ -11,9 +11,13 @@ import pytest
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, Tool
 from hindsight_aws.prompts.contract import TASKS, Task, as_document, as_json
 from hindsight_aws.prompts.contract import reflect as reflect_contract
+from hindsight_aws.prompts.contract.retain import record_facts
 
 _REJECTED = {"minimum", "maximum", "minItems", "maxItems", "pattern", "minLength", "maxLength", "default", "$ref"}
-_TOOLS = [(task.name, tool) for task in TASKS.values() for tool in task.tools]
+_TOOLS = [
+    *((task.name, tool) for task in TASKS.values() for tool in task.tools),
+    ("extract_facts, nullable", record_facts(frozenset({"what", "labels"}), nullable=True)),
+]
 _IDS = [f"{task}/{tool.name}" for task, tool in _TOOLS]
 
 

@@ -23,6 +23,7 @@ _ENDS: Final = tuple(
         r"\s+",
     )
 )
+_BLANK: Final = re.compile(r"\s*")
 
 
 def split_prose(text: str, size: int) -> list[str]:
@@ -31,22 +32,28 @@ def split_prose(text: str, size: int) -> list[str]:
     Text that fits is one piece, unchanged; otherwise pieces are trimmed and none is blank.  Splits at paragraphs, then
     lines, sentences (CJK ones too), clauses, words, and only then between characters, never inside a grapheme cluster.
     """
+    return list(each_piece(text, size))
+
+
+def each_piece(text: str, size: int) -> Iterator[str]:
+    """As `split_prose`, one piece after the other, holding no more than one of them."""
     if len(text) <= size:
-        return [text]
-    pieces: list[str] = []
+        yield text
+        return
     held = ""
     for atom in _atoms(text, size, 0):
         if held and len(held) + len(atom.rstrip()) > size:
-            pieces.append(held)
+            if trimmed := held.strip():
+                yield trimmed
             held = ""
         held = held + atom if held else atom.lstrip()
-    pieces.append(held)
-    return [trimmed for piece in pieces if (trimmed := piece.strip())]
+    if trimmed := held.strip():
+        yield trimmed
 
 
 def _atoms(text: str, size: int, level: int) -> Iterator[str]:
     """The text in consecutive parts of at most `size`, cut no finer than it takes."""
-    if len(text.rstrip()) <= size:
+    if len(text) <= size or _BLANK.fullmatch(text, size):
         yield text
     elif level == len(_ENDS):
         yield from _by_character(text, size)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from hindsight_aws.retain.chunking.prose import split_prose
+from hindsight_aws.retain.chunking.prose import each_piece
 from hindsight_aws.text.sanitise import clean
 
 _DECODER: Final = json.JSONDecoder()
@@ -15,22 +15,56 @@ _SPACE: Final = " \t\r\n"
 
 def turns_of_array(text: str) -> list[str] | None:
     """The elements of a JSON array of objects, each exactly as it stands in the text, or None for any other text."""
+    return list(each_element(text)) if is_array(text) else None
+
+
+def is_array(text: str) -> bool:
+    """Whether the text is one JSON array of objects and of nothing else."""
+    try:
+        return all(True for _ in each_element(text))
+    except (ValueError, RecursionError):
+        return False
+
+
+def each_element(text: str) -> Iterator[str]:
+    """The elements of an array that passed `is_array`, each as it stands; raises ValueError where it is none."""
     body = text.strip(_SPACE)
     if not (body.startswith("[") and body.endswith("]")):
-        return None
-    try:
-        return list(_elements(body))
-    except (ValueError, RecursionError):
-        return None
+        raise ValueError("not a JSON array")
+    at = _after_space(body, 1)
+    if body[at] == "]" and at == len(body) - 1:
+        return
+    while True:
+        end = _end_of_object(body, at)
+        yield body[at:end]
+        end = _after_space(body, end)
+        if body[end] == "]" and end == len(body) - 1:
+            return
+        if body[end] != ",":
+            raise ValueError("not a JSON array")
+        at = _after_space(body, end + 1)
 
 
-def turns_of_lines(text: str) -> list[str] | None:
-    """The lines of a text of at least two, JSON objects all (blank lines aside), or None for any other text."""
-    lines = [line.strip(_SPACE) for line in text.split("\n")]
-    lines = [line for line in lines if line]
-    if len(lines) < 2 or not all(is_object(line) for line in lines):
-        return None
-    return lines
+def are_lines(text: str) -> bool:
+    """Whether the text is at least two lines, JSON objects all, blank lines aside."""
+    seen = 0
+    for line in each_line(text):
+        if not is_object(line):
+            return False
+        seen += 1
+    return seen >= 2
+
+
+def each_line(text: str) -> Iterator[str]:
+    """The lines of the text that are not blank, trimmed."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start:end].strip(_SPACE)
+        if line:
+            yield line
+        start = end + 1
 
 
 def is_object(text: str) -> bool:
@@ -61,7 +95,7 @@ def pack(turns: Iterable[str], size: int, separator: int, around: int) -> Iterat
         yield held
 
 
-def split_turn(turn: str, size: int) -> list[str] | None:
+def split_turn(turn: str, size: int) -> Iterator[str] | None:
     """A turn too long for one chunk as several.
 
     Its longest text in pieces, all else repeated; None when that cannot be done.
@@ -74,24 +108,15 @@ def split_turn(turn: str, size: int) -> list[str] | None:
     room = size - len(_turn(said, longest, ""))
     if room < size // 2:
         return None
-    return [_turn(said, longest, piece) for piece in _pieces(clean(texts[longest]), room)]
+    return (_turn(said, longest, piece) for piece in _pieces(clean(texts[longest]), room))
 
 
-def _elements(body: str) -> Iterator[str]:
-    at = _after_space(body, 1)
-    if body[at] == "]" and at == len(body) - 1:
-        return
-    while True:
-        element, end = _DECODER.raw_decode(body, at)
-        if not isinstance(element, dict):
-            raise ValueError("not an array of objects")
-        yield body[at:end]
-        end = _after_space(body, end)
-        if body[end] == "]" and end == len(body) - 1:
-            return
-        if body[end] != ",":
-            raise ValueError("not a JSON array")
-        at = _after_space(body, end + 1)
+def _end_of_object(body: str, at: int) -> int:
+    """Where the object that begins at `at` ends; raises ValueError where none does."""
+    element, end = _DECODER.raw_decode(body, at)
+    if not isinstance(element, dict):
+        raise ValueError("not an array of objects")
+    return end
 
 
 def _after_space(body: str, at: int) -> int:
@@ -106,7 +131,7 @@ def _turn(said: dict[str, object], key: str, text: str) -> str:
 
 def _pieces(text: str, room: int) -> Iterator[str]:
     """Pieces of the text that stay within `room` once they are written as JSON."""
-    for piece in split_prose(text, room):
+    for piece in each_piece(text, room):
         if len(json.dumps(piece, ensure_ascii=False)) - 2 <= room:
             yield piece
         else:

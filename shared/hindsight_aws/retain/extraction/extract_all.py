@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from hindsight_aws.errors import (
@@ -20,8 +21,10 @@ from hindsight_aws.errors import (
     WorkSuperseded,
 )
 from hindsight_aws.ports.model_gateway import TextModel, UsageSink
-from hindsight_aws.retain.extraction.extract import Extractor, Passage, extract
+from hindsight_aws.retain.extraction.extract import extract
 from hindsight_aws.retain.extraction.found import Extraction
+from hindsight_aws.retain.extraction.passages import Passage
+from hindsight_aws.retain.extraction.request import Extractor
 
 _KEEP_EVERY: Final = 16
 _KEEP_AFTER_S: Final = 2.0
@@ -60,11 +63,13 @@ def extract_all(
     *,
     in_flight: int,
     give_up_at: float | None,
+    require_wanted: Callable[[], None] = lambda: None,
 ) -> Extractions:
     """Extracts all that is wanted, at most `in_flight` at once, and stops asking at `give_up_at` (monotonic seconds).
 
     Equal keys are asked for once.  Everything found is kept before it returns, also when it stops early.  When keeping
     fails, no more is asked for, the calls under way are awaited, and keeping is tried once more with all of it.
+    `require_wanted` is asked before any further call; once it raises WorkSuperseded no chunk is begun.
 
     Raises: what `keep` raised the second time.
     """
@@ -76,8 +81,8 @@ def extract_all(
     with ThreadPoolExecutor(max_workers=min(in_flight, len(todo)), thread_name_prefix="extract") as pool:
         running: dict[Future[Extraction], str] = {}
         while todo or running:
-            if todo and give_up_at is not None and time.monotonic() >= give_up_at:
-                result.stopped_by = result.stopped_by or WorkDeferred("the time for this attempt ran out")
+            if todo and result.stopped_by is None:
+                _look_up(give_up_at, require_wanted, result)
             while todo and len(running) < in_flight and result.stopped_by is None:
                 each = todo.pop()
                 running[pool.submit(extract, model, each.extractor, each.passage, usage)] = each.key
@@ -87,23 +92,31 @@ def extract_all(
                 _take(future, running.pop(future), result, unkept)
             is_time = len(unkept) >= _KEEP_EVERY or (unkept and time.monotonic() - kept_at > _KEEP_AFTER_S)
             if is_time and result.stopped_by is None:
-                _try_to_keep(keep, unkept, result)
+                if _is_done(partial(keep, unkept), result):
+                    unkept.clear()
                 kept_at = time.monotonic()
     if unkept and not isinstance(result.stopped_by, WorkSuperseded):
         keep(unkept)
     return result
 
 
-def _try_to_keep(keep: Keep, unkept: dict[str, Extraction], result: Extractions) -> None:
-    """Keeps and forgets them, or says why the rest is left for later: the work itself is sound."""
+def _look_up(give_up_at: float | None, require_wanted: Callable[[], None], result: Extractions) -> None:
+    """Notes why no further call is to be made: time ran out, or nobody wants it any more."""
+    if give_up_at is not None and time.monotonic() >= give_up_at:
+        result.stopped_by = WorkDeferred("the time for this attempt ran out")
+    elif result.found or result.failed:
+        _is_done(require_wanted, result)
+
+
+def _is_done(step: Callable[[], None], result: Extractions) -> bool:
+    """Takes the step, or notes why the rest is left for later, or for nobody: the work itself is sound."""
     try:
-        keep(unkept)
+        step()
     except (WorkDeferred, WorkSuperseded) as reason:
         result.stopped_by = reason
     except HindsightError as lost:
-        result.stopped_by = WorkDeferred(f"results could not be kept at once: {lost}")
-    else:
-        unkept.clear()
+        result.stopped_by = WorkDeferred(f"the rows could not be reached: {lost}")
+    return result.stopped_by is None
 
 
 def _take(future: Future[Extraction], key: str, result: Extractions, unkept: dict[str, Extraction]) -> None:

@@ -12,12 +12,13 @@ from typing import Final
 from hindsight_aws.banks.config import BankConfig, resolve
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.ids import TenantId
-from hindsight_aws.prompts import prompt
-from hindsight_aws.retain.extraction.extract import Extractor
+from hindsight_aws.prompts import ExtractionMode
+from hindsight_aws.retain.extraction.request import Extractor
+from hindsight_aws.retain.extraction.vocabulary import vocabulary_of
 from hindsight_aws.settings import Settings
 
 CHUNKS: Final = "chunks"
-"""The extraction mode in which no model is asked; every other mode is read as `concise` for now."""
+"""The extraction mode in which no model is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,37 @@ def config_of(settings: Settings, bank: Bank, strategy: str | None) -> BankConfi
 def recipe_of(settings: Settings, tenant_id: TenantId, bank: Bank, strategy: str | None, *, has_model: bool) -> Recipe:
     """How a document under this strategy is made into facts."""
     config = config_of(settings, bank, strategy)
-    if not has_model or config.retain_extraction_mode == CHUNKS:
+    if not has_model or config.retain_extraction_mode.strip().lower() == CHUNKS:
         return Recipe(config, None)
-    extractor = Extractor(
+    return Recipe(config, _extractor(settings, tenant_id, bank, config))
+
+
+def _extractor(settings: Settings, tenant_id: TenantId, bank: Bank, config: BankConfig) -> Extractor:
+    mode = mode_of(config)
+    return Extractor(
         model=settings.hindsight_api_retain_llm_model or settings.hindsight_api_llm_model,
-        prompt=prompt("extract_facts"),
+        mode=mode,
         mission=config.retain_mission,
+        instructions=config.retain_custom_instructions if mode == "custom" else None,
+        language=settings.hindsight_api_llm_output_language,
+        vocabulary=vocabulary_of(config.entity_labels, config.entities_allow_free_form),
+        asks_causes=settings.hindsight_api_retain_extract_causal_links,
+        nullable=settings.hindsight_api_retain_optional_fact_dimensions,
         max_tokens=settings.hindsight_api_retain_max_completion_tokens,
+        re_asks=settings.hindsight_api_retain_llm_max_retries,
         tenant=str(tenant_id),
         bank=bank.external_id,
     )
-    return Recipe(config, extractor)
+
+
+def mode_of(config: BankConfig) -> ExtractionMode:
+    """The way of extraction that the settings come to: an unknown one, or `custom` without instructions, is concise."""
+    match config.retain_extraction_mode.strip().lower():
+        case "verbose":
+            return "verbose"
+        case "verbatim":
+            return "verbatim"
+        case "custom" if (config.retain_custom_instructions or "").strip():
+            return "custom"
+        case _:
+            return "concise"

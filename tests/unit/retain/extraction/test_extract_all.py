@@ -8,13 +8,13 @@ import pytest
 
 from hindsight_aws.errors import DatabaseUnavailable, HindsightError, WorkDeferred, WorkRaced, WorkSuperseded
 from hindsight_aws.ports.model_gateway import ModelUsage
-from hindsight_aws.prompts import prompt
-from hindsight_aws.retain.extraction.extract import Extractor, Passage
 from hindsight_aws.retain.extraction.extract_all import Extractions, Wanted, extract_all
 from hindsight_aws.retain.extraction.found import Extraction
+from hindsight_aws.retain.extraction.passages import Passage
+from hindsight_aws.retain.extraction.request import Extractor
 from tests.support.models import ScriptedModel
 
-EXTRACTOR = Extractor("m", prompt("extract_facts"), None, 100, "t", "b")
+EXTRACTOR = Extractor("m", tenant="t", bank="b")
 
 
 class Keeper:
