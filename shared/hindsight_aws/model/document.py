@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from hindsight_aws.model.ids import BankId, DocumentId, OperationId, derived_uuid
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """The uploaded file that a document's text was read from."""
+
+    name: str
+    content_type: str
 
 
 def document_id_of(bank_id: BankId, external_id: str) -> DocumentId:
