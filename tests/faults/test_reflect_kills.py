@@ -57,10 +57,15 @@ class Process:
             raise Killed
         return self._store.transaction(tenant_id)
 
+    def snapshot(self, tenant_id: TenantId) -> AbstractContextManager[Transaction]:
+        if self._is_dead:
+            raise Killed
+        return self._store.snapshot(tenant_id)
+
     def resolve_key(self, key_hash: bytes) -> KeyRecord | None:
         raise NotImplementedError
 
-    def due_work(self, at_most: int, *, observations: bool, auto_consolidation: bool) -> list[DueWork]:
+    def due_work(self, at_most: int, **_switches: object) -> list[DueWork]:
         raise NotImplementedError
 
     def run(self, rig: Rig, event: JsonObject) -> JsonObject:

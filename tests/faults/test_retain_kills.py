@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
 
 import pytest
 
@@ -61,6 +62,24 @@ def assert_whole(world: World, answer: Answer) -> None:
     assert {row["status"] for row in statuses if row["kind"] != "consolidation"} == {"completed"}
     documents = world.get("b", "/documents")
     assert documents["total"] == 1
+    assert_paid_once(world)
+
+
+def assert_paid_once(world: World) -> None:
+    """What the model was asked is in the ledger once, and each operation says what its calls cost."""
+    banks = world.bank_ids(["b"])
+    lines = world.sql(
+        "SELECT operation_id, sum(input_tokens + cache_read_tokens + cache_write_tokens + output_tokens) AS tokens, "
+        "count(*) AS n FROM usage_ledger WHERE bank_id = ANY(%s) AND task = 'extract_facts' GROUP BY 1",
+        banks,
+    )
+    told = world.sql(
+        "SELECT operation_id, (result #>> '{usage,total_tokens}')::bigint AS tokens FROM operations "
+        "WHERE bank_id = ANY(%s) AND kind = 'retain'",
+        banks,
+    )
+    assert {row["operation_id"]: row["tokens"] for row in told} == {row["operation_id"]: row["tokens"] for row in lines}
+    assert [row["n"] for row in lines] == [len(world.calls("extract_facts"))]
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
@@ -85,6 +104,25 @@ def test_a_retain_survives_the_death_of_the_database(world: World, point: str, i
 
     world.reconnect()
     assert_whole(world, answer)
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_r108_a_caller_who_was_cut_off_sends_again_under_the_same_id_and_nothing_is_doubled(
+    world: World, is_async: bool
+) -> None:
+    world.model.script({"extract": "ONE_FACT_PER_LINE"})
+    world.stack.faults.kill_at(points.AFTER_SUBMIT, function="retain")
+    body = {"items": [{"content": "\n".join(LINES), "document_id": "letter"}], "async": is_async}
+    mine = str(uuid4())
+
+    answers = [world.send("retain", "b", "POST", "/memories", body | {"operation_id": mine}) for _ in range(3)]
+
+    assert answers[0].status >= 500
+    assert [answer.status for answer in answers[1:]] == [200, 200]
+    assert_whole(world, answers[1])
+    last = world.send("retain", "b", "POST", "/memories", body | {"operation_id": mine})
+    assert last.body["watermark"] == answers[1].body["watermark"]
+    assert_paid_once(world)
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])

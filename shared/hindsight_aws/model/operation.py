@@ -14,6 +14,10 @@ OperationStatus = Literal["pending", "processing", "completed", "failed", "cance
 RETAIN = "retain"
 CONSOLIDATION = "consolidation"
 """Covers the work of some scopes until it has ended; the work itself is consolidation_work's."""
+FILE_CONVERT_RETAIN = "file_convert_retain"
+"""Turns an uploaded file into text and ends by writing down the `retain` of that text."""
+POLICY_REBUILD = "policy_rebuild"
+"""Covers scopes whose observations are made anew because their mission changed or somebody asked."""
 BATCH_RETAIN = "batch_retain"
 """The parent of an async request's `retain` operations; it has no work of its own and ends when they have."""
 
@@ -43,18 +47,40 @@ class Operation:
 
     operation_id: OperationId
     bank_id: BankId
+    parent_id: OperationId | None
     kind: str
     status: OperationStatus
+    subject: str
     items_count: int
     attempts: int
     due_at: datetime
+    created_at: datetime
     error_message: str | None
+    error_kind: str | None
     result: Mapping[str, object]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended yet."""
+        return self.status in ("pending", "processing")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an attempt is, as callers are shown it; `detail` counts things by name."""
+
+    stage: str
+    processed: int
+    total: int
+    detail: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to work on an operation until another takes its `fence` away; `attempts` counts this one."""
+    """The right to work on an operation until another takes its `fence` away; `attempts` counts this one.
+
+    `revivals` counts the rounds of attempts that came to nothing before.
+    """
 
     operation_id: OperationId
     bank_id: BankId
@@ -65,4 +91,5 @@ class Lease:
     document_ids: tuple[DocumentId, ...]
     fence: int
     attempts: int
+    revivals: int
     created_at: datetime

@@ -9,7 +9,8 @@ from typing import Protocol
 from uuid import UUID
 
 from hindsight_aws.model.ids import BankId, DocumentId, OperationId
-from hindsight_aws.model.operation import Lease, NewOperation, Operation
+from hindsight_aws.model.operation import RETAIN, Lease, NewOperation, Operation, Progress
+from hindsight_aws.model.watermark import Watermark, WatermarkState
 from hindsight_aws.ports.page import Page
 
 
@@ -57,6 +58,30 @@ class OperationQuery:
     offset: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """What was cancelled, and the operations whose turn a document of theirs is now."""
+
+    operation_ids: tuple[OperationId, ...]
+    to_wake: tuple[OperationId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """An operation that is pending again, for whoever wakes a worker of its kind."""
+
+    operation_id: OperationId
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaker:
+    """A later operation that has written a document; `replaced` says whether nothing is left of what was there."""
+
+    operation_id: OperationId
+    replaced: bool
+
+
 class Operations(Protocol):
     """The operations of the transaction's tenant.
 
@@ -68,8 +93,8 @@ class Operations(Protocol):
         """Writes the operations down, pending and due now; parents before their children."""
         ...
 
-    def add_if_new(self, bank_id: BankId, operation: NewOperation) -> bool:
-        """Writes the operation down unless its id is taken, in whatever bank; says whether it did."""
+    def add_if_new(self, bank_id: BankId, operation: NewOperation) -> datetime | None:
+        """Writes the operation down and says when; None when its id is taken, in whatever bank of the tenant."""
         ...
 
     def find(self, operation_id: OperationId) -> Operation | None:
@@ -80,8 +105,8 @@ class Operations(Protocol):
         """The operations under a parent, in order of submission."""
         ...
 
-    def lease(self, operation_id: OperationId, seconds: float) -> Lease | None:
-        """The lease, when the operation is open, due and held by nobody; the attempt is counted.
+    def lease(self, operation_id: OperationId, seconds: float, kind: str = RETAIN) -> Lease | None:
+        """The lease, when the operation is of this kind, open, due and held by nobody; the attempt is counted.
 
         None otherwise; a holder is then marked as woken again.
         """
@@ -95,8 +120,20 @@ class Operations(Protocol):
         """
         ...
 
-    def renew(self, lease: Lease, seconds: float) -> None:
-        """Extends the lease, and those on the operation's documents, from now."""
+    def renew(self, lease: Lease, seconds: float, progress: Progress | None = None) -> None:
+        """Extends the lease, and those on the operation's documents, from now; notes how far the work is."""
+        ...
+
+    def require_held(self, lease: Lease) -> None:
+        """Lets a holder pass whose work is still wanted: one read, nothing is locked."""
+        ...
+
+    def give_way(self, lease: Lease) -> None:
+        """Gives the operation back uncounted, for the next one on its documents to go first; its end wakes this one."""
+        ...
+
+    def overtaken(self, lease: Lease) -> dict[DocumentId, Overtaker]:
+        """Documents of the operation that a later one has written meanwhile, with the last that did."""
         ...
 
     def keep_extractions(self, lease: Lease, kept: Mapping[str, Mapping[str, object]]) -> None:
@@ -108,7 +145,7 @@ class Operations(Protocol):
         ...
 
     def complete(self, lease: Lease, result: Mapping[str, object]) -> None:
-        """Ends the operation well.
+        """Ends the operation well; the tokens of all its attempts, as the ledger has them, join the result as `usage`.
 
         Its payload and kept extractions go: what is later deleted must not live on here.
         """
@@ -117,7 +154,7 @@ class Operations(Protocol):
     def fail(
         self, lease: Lease, kind: str, message: str, result: Mapping[str, object], payload: Mapping[str, object]
     ) -> None:
-        """Ends the operation badly.
+        """Ends the operation badly; `usage` joins the result as in `complete`.
 
         `payload` is what remains to be done, so that it can be tried again when somebody asks.
         """
@@ -127,8 +164,42 @@ class Operations(Protocol):
         """Gives the operation back, due in `seconds`; `counts` says whether the attempt counts against the limit."""
         ...
 
+    def revive(self, lease: Lease, seconds: float, *, kind: str, reason: str) -> None:
+        """Ends a round of attempts: the operation is due again in `seconds`, and holds up no later one until then."""
+        ...
+
     def waiting(self, lease: Lease) -> list[OperationId]:
-        """Operations that found a document of this one taken; their marks are cleared, so the caller must wake them."""
+        """The operations whose turn the documents of this one are now; the caller must wake them."""
+        ...
+
+    def cancel(self, bank_id: BankId, operation_id: OperationId) -> Cancelled | None:
+        """Cancels the operation, or what is open under it; None when nothing is open.
+
+        Whoever works on it can no longer commit; what was committed stays.
+        """
+        ...
+
+    def retry(self, bank_id: BankId, operation_id: OperationId) -> list[Retried]:
+        """Makes the operation pending again as if new, if it failed, was cancelled or waits; its parent is open again.
+
+        Of a parent, the children that failed or were cancelled.  What is answered must be woken; empty: nothing to do.
+        """
+        ...
+
+    def remove(self, bank_id: BankId, operation_id: OperationId) -> bool:
+        """Removes the record of an operation that has ended, with those under it; says whether it did."""
+        ...
+
+    def expire(self, bank_id: BankId, days: int, at_most: int) -> int:
+        """Removes records of operations that ended more than `days` ago, the oldest first; how many."""
+        ...
+
+    def watermark_state(self, bank_id: BankId, watermark: Watermark) -> WatermarkState | None:
+        """What became of the write that the token stands for; None when this bank knows of none.
+
+        The token of another tenant or bank finds nothing here.  A write whose operations failed or were cancelled has
+        ended: what it stored is all there will be.
+        """
         ...
 
     def page(self, bank_id: BankId, query: OperationQuery) -> Page[OperationView]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from hindsight_aws.errors import WorkRaced, WorkSuperseded
 from hindsight_aws.model.ids import BankId, DocumentId, OperationId
-from hindsight_aws.model.operation import Lease, NewOperation, Operation
-from hindsight_aws.ports.operations import ChildView, OperationQuery, OperationView
+from hindsight_aws.model.operation import RETAIN, Lease, NewOperation, Operation, Progress
+from hindsight_aws.model.watermark import Watermark, WatermarkState
+from hindsight_aws.ports.operations import Cancelled, ChildView, OperationQuery, OperationView, Overtaker, Retried
 from hindsight_aws.ports.page import Page
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
@@ -30,8 +34,9 @@ class PostgresOperations:
     def add(self, bank_id: BankId, operations: Sequence[NewOperation]) -> None:
         self._add(bank_id, operations)
 
-    def add_if_new(self, bank_id: BankId, operation: NewOperation) -> bool:
-        return bool(self._add(bank_id, [operation]))
+    def add_if_new(self, bank_id: BankId, operation: NewOperation) -> datetime | None:
+        added = self._add(bank_id, [operation])
+        return added[0][1] if added else None
 
     def find(self, operation_id: OperationId) -> Operation | None:
         row = self._session.row(_SQL["find"], operation_id=operation_id)
@@ -40,8 +45,8 @@ class PostgresOperations:
     def children(self, operation_id: OperationId) -> list[OperationId]:
         return [OperationId(row[0]) for row in self._session.tuples(_SQL["children"], operation_id=operation_id)]
 
-    def lease(self, operation_id: OperationId, seconds: float) -> Lease | None:
-        row = self._session.row(_SQL["lease"], operation_id=operation_id, seconds=seconds)
+    def lease(self, operation_id: OperationId, seconds: float, kind: str = RETAIN) -> Lease | None:
+        row = self._session.row(_SQL["lease"], operation_id=operation_id, seconds=seconds, kind=kind)
         if row is None:
             self._session.execute(_SQL["mark_woken"], operation_id=operation_id)
             return None
@@ -56,12 +61,15 @@ class PostgresOperations:
         got = self._session.tuples(_SQL["lease_documents"], **at, seconds=seconds, created_at=lease.created_at)
         if len(got) == len(wanted):
             return True
-        self._session.execute(_SQL["release_documents"], **at)
+        holders = [lease.operation_id]
+        self._session.execute(
+            _SQL["release_documents"], bank_id=lease.bank_id, document_ids=wanted, operation_ids=holders
+        )
         self._session.execute(_SQL["hand_back"], operation_id=lease.operation_id, fence=lease.fence)
         return False
 
-    def renew(self, lease: Lease, seconds: float) -> None:
-        self._fenced("renew", lease, seconds=seconds)
+    def renew(self, lease: Lease, seconds: float, progress: Progress | None = None) -> None:
+        self._fenced("renew", lease, seconds=seconds, progress=None if progress is None else Jsonb(asdict(progress)))
         if lease.document_ids:
             held = self._session.tuples(
                 _SQL["renew_documents"],
@@ -72,6 +80,27 @@ class PostgresOperations:
             )
             if len(held) != len(lease.document_ids):
                 raise WorkSuperseded(f"operation {lease.operation_id} lost a document")
+
+    def require_held(self, lease: Lease) -> None:
+        at = {"bank_id": lease.bank_id, "operation_id": lease.operation_id, "fence": lease.fence}
+        if not self._session.tuples(_SQL["is_held"], **at)[0][0]:
+            raise _superseded(lease)
+
+    def give_way(self, lease: Lease) -> None:
+        self._release_documents(lease.bank_id, [lease.operation_id], lease.document_ids)
+        self._fenced("give_way", lease)
+
+    def overtaken(self, lease: Lease) -> dict[DocumentId, Overtaker]:
+        if not lease.document_ids:
+            return {}
+        rows = self._session.tuples(
+            _SQL["overtaken"],
+            bank_id=lease.bank_id,
+            operation_id=lease.operation_id,
+            created_at=lease.created_at,
+            document_ids=list(lease.document_ids),
+        )
+        return {DocumentId(row[0]): Overtaker(OperationId(row[1]), row[2]) for row in rows}
 
     def keep_extractions(self, lease: Lease, kept: Mapping[str, Mapping[str, object]]) -> None:
         self._session.execute(
@@ -97,13 +126,48 @@ class PostgresOperations:
 
     def defer(self, lease: Lease, seconds: float, *, counts: bool, reason: str) -> None:
         self._fenced("defer", lease, seconds=seconds, uncounted=0 if counts else 1, reason=reason)
-        self._release_documents(lease)
+        self._release_documents(lease.bank_id, [lease.operation_id], lease.document_ids)
+
+    def revive(self, lease: Lease, seconds: float, *, kind: str, reason: str) -> None:
+        self._fenced("revive", lease, seconds=seconds, kind=kind, reason=reason)
+        self._release_documents(lease.bank_id, [lease.operation_id], lease.document_ids)
 
     def waiting(self, lease: Lease) -> list[OperationId]:
-        if not lease.document_ids:
-            return []
-        rows = self._session.tuples(_SQL["waiting"], bank_id=lease.bank_id, document_ids=list(lease.document_ids))
-        return [OperationId(row[0]) for row in rows]
+        return self._waiting(lease.bank_id, lease.document_ids)
+
+    def cancel(self, bank_id: BankId, operation_id: OperationId) -> Cancelled | None:
+        rows = self._session.tuples(_SQL["cancel"], bank_id=bank_id, operation_id=operation_id)
+        if not rows:
+            return None
+        touched = sorted({document_id for row in rows for document_id in row[2]})
+        self._release_documents(bank_id, [row[0] for row in rows], touched)
+        for parent_id in sorted({row[1] for row in rows if row[1] is not None}):
+            self._roll_up(bank_id, parent_id)
+        return Cancelled(tuple(sorted(row[0] for row in rows)), tuple(self._waiting(bank_id, touched)))
+
+    def retry(self, bank_id: BankId, operation_id: OperationId) -> list[Retried]:
+        rows = self._session.tuples(_SQL["retry"], bank_id=bank_id, operation_id=operation_id)
+        for parent_id in sorted({row[2] for row in rows if row[2] is not None}):
+            self._session.execute(_SQL["reopen_parent"], bank_id=bank_id, parent_id=parent_id)
+        return [Retried(OperationId(row[0]), row[1]) for row in rows]
+
+    def remove(self, bank_id: BankId, operation_id: OperationId) -> bool:
+        self._session.execute(_SQL["lock_family"], bank_id=bank_id, operation_id=operation_id)
+        return bool(self._session.tuples(_SQL["remove"], bank_id=bank_id, operation_id=operation_id))
+
+    def expire(self, bank_id: BankId, days: int, at_most: int) -> int:
+        return self._session.execute(_SQL["expire"], bank_id=bank_id, days=days, at_most=at_most)
+
+    def watermark_state(self, bank_id: BankId, watermark: Watermark) -> WatermarkState | None:
+        wanted = list(watermark.operation_ids)
+        ((known, is_open, is_unconsolidated),) = self._session.tuples(
+            _SQL["write_state"], bank_id=bank_id, operation_ids=wanted
+        )
+        if known != len(wanted):
+            return None
+        if is_open:
+            return "pending"
+        return "stored" if is_unconsolidated else "consolidated"
 
     def page(self, bank_id: BankId, query: OperationQuery) -> Page[OperationView]:
         rows = self._session.rows(
@@ -128,17 +192,26 @@ class PostgresOperations:
         children = self._session.rows(_SQL["child_views"], **asked)
         return _view(row, children or None)
 
-    def _add(self, bank_id: BankId, operations: Sequence[NewOperation]) -> list[tuple[object, ...]]:
+    def _add(self, bank_id: BankId, operations: Sequence[NewOperation]) -> list[tuple[Any, ...]]:
         return self._session.tuples(
             _SQL["add"], bank_id=bank_id, operations=Jsonb([_as_json(new) for new in operations])
         )
 
     def _end(self, how: str, lease: Lease, **params: object) -> None:
         self._fenced(how, lease, **params)
-        self._release_documents(lease)
+        self._release_documents(lease.bank_id, [lease.operation_id], lease.document_ids)
         if lease.parent_id is not None:
-            self._session.execute(_SQL["lock_parent"], bank_id=lease.bank_id, parent_id=lease.parent_id)
-            self._session.execute(_SQL["roll_up"], bank_id=lease.bank_id, parent_id=lease.parent_id)
+            self._roll_up(lease.bank_id, lease.parent_id)
+
+    def _roll_up(self, bank_id: BankId, parent_id: UUID) -> None:
+        self._session.execute(_SQL["lock_parent"], bank_id=bank_id, parent_id=parent_id)
+        self._session.execute(_SQL["roll_up"], bank_id=bank_id, parent_id=parent_id)
+
+    def _waiting(self, bank_id: BankId, document_ids: Sequence[UUID]) -> list[OperationId]:
+        if not document_ids:
+            return []
+        rows = self._session.tuples(_SQL["waiting"], bank_id=bank_id, document_ids=list(document_ids))
+        return [OperationId(row[0]) for row in rows]
 
     def _lock_documents(self, lease: Lease, names: Mapping[DocumentId, str]) -> None:
         """Locks the documents' rows, made where there are none.
@@ -152,10 +225,10 @@ class PostgresOperations:
                 return
         raise WorkRaced(f"documents of operation {lease.operation_id} come and go")
 
-    def _release_documents(self, lease: Lease) -> None:
-        if lease.document_ids:
-            at = {"bank_id": lease.bank_id, "document_ids": list(lease.document_ids)}
-            self._session.execute(_SQL["release_documents"], **at, operation_id=lease.operation_id)
+    def _release_documents(self, bank_id: BankId, operation_ids: Sequence[UUID], document_ids: Sequence[UUID]) -> None:
+        if document_ids:
+            at = {"bank_id": bank_id, "document_ids": list(document_ids)}
+            self._session.execute(_SQL["release_documents"], **at, operation_ids=list(operation_ids))
             self._session.execute(_SQL["drop_document_places"], **at)
 
     def _fenced(self, how: str, lease: Lease, **params: object) -> None:
@@ -163,7 +236,11 @@ class PostgresOperations:
             _SQL[how], bank_id=lease.bank_id, operation_id=lease.operation_id, fence=lease.fence, **params
         )
         if row is None:
-            raise WorkSuperseded(f"operation {lease.operation_id} was taken over, cancelled or removed")
+            raise _superseded(lease)
+
+
+def _superseded(lease: Lease) -> WorkSuperseded:
+    return WorkSuperseded(f"operation {lease.operation_id} was taken over, cancelled or removed")
 
 
 def _as_json(new: NewOperation) -> dict[str, object]:
@@ -186,11 +263,10 @@ def _lease(row: Row) -> Lease:
 
 
 def _view(row: Row, children: Sequence[Row] | None) -> OperationView:
-    waits = row["status"] == "pending" and row["attempts"] > 0
     return OperationView(
         operation_id=row["operation_id"],
         kind=row["kind"],
-        status=row["status"],
+        status=row["status"] if children is None else _status_of(row, children),
         items_count=row["items_count"],
         document=row["document_external_id"],
         created_at=row["created_at"],
@@ -198,12 +274,27 @@ def _view(row: Row, children: Sequence[Row] | None) -> OperationView:
         completed_at=row["completed_at"],
         error_message=row["error_message"],
         retries=max(row["attempts"] - 1, 0),
-        next_retry_at=row["due_at"] if waits else None,
-        progress=row["progress"],
+        next_retry_at=row["next_try_at"],
+        progress=row["progress"] if children is None else _progress_of(row, children),
         result=row["result"],
         payload=row["payload"],
         children=None if children is None else tuple(_child(index, child) for index, child in enumerate(children, 1)),
     )
+
+
+def _status_of(row: Row, children: Sequence[Row]) -> str:
+    """A parent that waits for its children is at work as soon as one of them is."""
+    is_at_work = row["status"] == "pending" and any(child["status"] == "processing" for child in children)
+    return "processing" if is_at_work else str(row["status"])
+
+
+def _progress_of(row: Row, children: Sequence[Row]) -> Mapping[str, object]:
+    """An only child's own progress; of several, how many have ended."""
+    if len(children) == 1 and children[0]["progress"] is not None and row["completed_at"] is None:
+        alone: Mapping[str, object] = children[0]["progress"]
+        return alone
+    ended = sum(1 for child in children if child["status"] not in ("pending", "processing"))
+    return {"stage": _status_of(row, children), "at": row["updated_at"], "processed": ended, "total": len(children)}
 
 
 def _child(index: int, row: Row) -> ChildView:

@@ -8,13 +8,14 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from hindsight_aws.access import operations_subject, sees_bank
+from hindsight_aws import operations
+from hindsight_aws.access import is_limited, operations_subject, sees_bank
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
 from hindsight_aws.api.query import Offset
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.errors import InvalidRequest
-from hindsight_aws.model.ids import RunId
+from hindsight_aws.model.ids import OperationId, RunId
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.ports.operations import OperationQuery, OperationView
 from hindsight_aws.ports.reflect import Run
@@ -59,7 +60,8 @@ async def get_operation_status(
         bank = tx.banks.find(bank_id) if sees_bank(principal, bank_id) else None
         if bank is not None:
             subject = operations_subject(principal)
-            found = tx.operations.view(bank.bank_id, wanted, subject, include_payload)
+            with_payload = include_payload and not is_limited(principal)
+            found = tx.operations.view(bank.bank_id, wanted, subject, with_payload)
             run = None if found else tx.reflect.find(bank.bank_id, RunId(wanted))
             run = run if run is not None and subject in (None, run.subject) else None
     if run is not None:
@@ -69,9 +71,37 @@ async def get_operation_status(
     return json_answer(_detailed(found))
 
 
-def _operation_id(text: str) -> UUID:
+@router.delete("/{operation_id}")
+async def cancel_operation(call: CallDep, bank_id: str, operation_id: str) -> Response:
+    """Cancels what has not ended; what is stored already stays."""
+    principal, wanted = call.principal(Permission.WRITE), _operation_id(operation_id)
+    operations.cancel(call.services.store, call.services.wakeups, principal, bank_id, wanted)
+    return _done(f"Operation {wanted} cancelled", wanted)
+
+
+@router.post("/{operation_id}/retry")
+async def retry_operation(call: CallDep, bank_id: str, operation_id: str) -> Response:
+    """Puts back to work what failed, was cancelled or waits."""
+    principal, wanted = call.principal(Permission.WRITE), _operation_id(operation_id)
+    operations.retry(call.services.store, call.services.wakeups, principal, bank_id, wanted)
+    return _done(f"Operation {wanted} queued for retry", wanted)
+
+
+@router.delete("/{operation_id}/delete")
+async def delete_operation(call: CallDep, bank_id: str, operation_id: str) -> Response:
+    """Removes the record of an operation that has ended."""
+    principal, wanted = call.principal(Permission.WRITE), _operation_id(operation_id)
+    operations.remove(call.services.store, principal, bank_id, wanted)
+    return _done(f"Operation {wanted} deleted", wanted)
+
+
+def _done(message: str, operation_id: OperationId) -> Response:
+    return json_answer({"success": True, "message": message, "operation_id": operation_id})
+
+
+def _operation_id(text: str) -> OperationId:
     try:
-        return UUID(text)
+        return OperationId(UUID(text))
     except ValueError:
         raise InvalidRequest(f"Invalid operation_id format: {text[:100]}") from None
 
@@ -104,7 +134,7 @@ def _listed(operation: OperationView) -> dict[str, object]:
         "operation_type": operation.kind,
         "items_count": operation.items_count,
         "document_id": operation.document,
-        "filename": None,
+        "filename": operation.result.get("filename"),
         "mental_model_id": None,
         "details": None,
         "created_at": operation.created_at,

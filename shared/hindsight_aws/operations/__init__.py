@@ -1,0 +1,10 @@
+"""What a caller may do to operations: cancel, retry, and remove their records.
+
+Called by the API and by tools; calls the store ports and the wake-ups.
+"""
+
+from hindsight_aws.operations.cancel import cancel
+from hindsight_aws.operations.remove import remove
+from hindsight_aws.operations.retry import retry
+
+__all__ = ["cancel", "remove", "retry"]

@@ -1,0 +1,48 @@
+"""Makes operations that failed, were cancelled or wait pending again, as if new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hindsight_aws.errors import Conflict
+from hindsight_aws.model.ids import OperationId, ScopeId
+from hindsight_aws.model.operation import CONSOLIDATION, FILE_CONVERT_RETAIN, RETAIN, Operation
+from hindsight_aws.model.principal import Principal
+from hindsight_aws.operations.sight import require_own
+from hindsight_aws.ports.operations import Retried
+from hindsight_aws.ports.store import Store, Transaction
+from hindsight_aws.ports.wakeups import Wakeups
+
+
+def retry(store: Store, wakeups: Wakeups, principal: Principal, bank: str, operation_id: OperationId) -> None:
+    """Puts an operation back to work as if new; of a parent, the children that failed or were cancelled.
+
+    What an earlier attempt paid a model for is not asked again.
+
+    Raises: Conflict when there is nothing to retry; NotFound, AccessDenied, DatabaseUnavailable.
+    """
+    with store.transaction(principal.tenant_id) as tx:
+        operation = require_own(tx, principal, bank, operation_id)
+        retried = tx.operations.retry(operation.bank_id, operation_id)
+        if not retried:
+            raise Conflict(f"Operation {operation_id} is {operation.status} and cannot be retried")
+        scopes = _reopened(tx, operation)
+    tenant_id = principal.tenant_id
+    if of_retain := _of_kind(retried, RETAIN):
+        wakeups.wake_operations(tenant_id, of_retain)
+    if of_files := _of_kind(retried, FILE_CONVERT_RETAIN):
+        wakeups.wake_conversions(tenant_id, of_files)
+    if scopes:
+        wakeups.wake_scopes(tenant_id, operation.bank_id, scopes)
+
+
+def _reopened(tx: Transaction, operation: Operation) -> Sequence[ScopeId]:
+    """The scopes whose failed facts are pending again, when it is consolidation that is retried."""
+    if operation.kind != CONSOLIDATION:
+        return ()
+    tx.consolidation.recover(operation.bank_id)
+    return tx.consolidation.request(operation.bank_id, None)
+
+
+def _of_kind(retried: Sequence[Retried], kind: str) -> list[OperationId]:
+    return [each.operation_id for each in retried if each.kind == kind]

@@ -1,0 +1,33 @@
+"""Finds the operation that a caller wants to change, as far as the caller may see it.
+
+Called by the use cases of this package.
+"""
+
+from __future__ import annotations
+
+from hindsight_aws.access import operations_subject, require, require_bank
+from hindsight_aws.errors import NotFound
+from hindsight_aws.model.ids import OperationId
+from hindsight_aws.model.operation import Operation
+from hindsight_aws.model.principal import Permission, Principal
+from hindsight_aws.ports.store import Transaction
+
+
+def require_own(tx: Transaction, principal: Principal, bank: str, operation_id: OperationId) -> Operation:
+    """The operation, in a bank of the caller's and, when the key is limited, of the caller's own.
+
+    Raises: AccessDenied without the permission to write; NotFound, alike for what is not there and what is not seen.
+    """
+    require(principal, Permission.WRITE)
+    require_bank(principal, bank)
+    found = tx.banks.find(bank)
+    operation = None if found is None else tx.operations.find(operation_id)
+    is_seen = (
+        found is not None
+        and operation is not None
+        and operation.bank_id == found.bank_id
+        and operations_subject(principal) in (None, operation.subject)
+    )
+    if operation is None or not is_seen:
+        raise NotFound(f"Operation {operation_id} not found")
+    return operation
