@@ -24,6 +24,14 @@ FUNCTIONS: Final[Mapping[str, str]] = {
     ),
 }
 
+FILES: Final[Mapping[str, str]] = {
+    "AwsSolutions::AwsSolutions-S1": (
+        "Only two functions reach the objects, which are gone within days; CloudTrail data events tell who did."
+    ),
+}
+
+OBJECTS: Final = "A key holds a tenant, a bank and an id made when a file comes in; the bucket holds nothing else."
+
 UNPROTECTED_DATABASE: Final[Mapping[str, str]] = {
     "AwsSolutions::AwsSolutions-RDS10": "Chosen: a database for development may be removed, and leaves a snapshot.",
 }

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from infra.cloud.errors import AssetError
 from layers.archive import Archive
+from layers.converter.build import build_converter
 from layers.dependencies.build import build_dependencies
 from layers.product.build import build_product
 from layers.task_root import build_task_root
@@ -38,6 +39,8 @@ class BuiltAssets:
         match name:
             case "dependencies":
                 archive = build_dependencies(self._root, self._into)
+            case "converter":
+                archive = build_converter(self._root, self._into)
             case "product":
                 archive = build_product(self._root, self._into)
             case _:

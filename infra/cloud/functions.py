@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
@@ -15,6 +16,7 @@ from constructs import Construct
 from infra.cloud.assets import AssetSource
 from infra.cloud.config import CloudConfig
 from infra.cloud.database import Database
+from infra.cloud.files import Files
 from infra.cloud.naming import logical
 from infra.cloud.network import Network
 from infra.cloud.permissions import function_role, model_statements
@@ -30,10 +32,11 @@ _RUNTIME: Final = lambda_.Runtime.PYTHON_3_13
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What all functions share: the network and database they live with, the queues, and where failures go."""
+    """What all functions share: the network, database and bucket they live with, the queues, and where failures go."""
 
     network: Network
     database: Database
+    files: Files | None
     queues: Queues
     undelivered: sqs.Queue
 
@@ -109,7 +112,7 @@ class Functions(Construct):
             logging_format=lambda_.LoggingFormat.JSON,
             tracing=lambda_.Tracing.ACTIVE,
             vpc=self._around.network.vpc,
-            security_groups=[self._around.network.functions],
+            security_groups=self._groups(entry),
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if entry.is_api else None,
             current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),
         )
@@ -128,8 +131,13 @@ class Functions(Construct):
         return [
             self._around.database.sign_in(entry.database_role),
             *self._around.queues.statements(entry),
+            *(self._around.files.statements(entry) if self._around.files is not None else ()),
             *model_statements(entry, self._config),
         ]
+
+    def _groups(self, entry: Function) -> list[ec2.ISecurityGroup]:
+        network = self._around.network
+        return [network.functions, network.files] if entry.files else [network.functions]
 
     def _reserved(self, entry: Function) -> int | None:
         """The table's concurrency; a queue's consumer is bounded at its mapping, as throttling would fail messages."""
@@ -146,6 +154,8 @@ class Functions(Construct):
         }
         if entry.database_role is DatabaseRole.MIGRATE:
             variables["HINDSIGHT_DATABASE_SECRET_ARN"] = around.database.administrator_secret
+        if entry.files and around.files is not None:
+            variables[around.files.setting] = around.files.bucket_name
         for queue in entry.sends_to:
             variables[around.queues.setting(queue)] = around.queues.url(queue)
         return variables | dict(entry.environment)

@@ -7,6 +7,7 @@ from typing import Final
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
@@ -43,11 +44,30 @@ class Network(Construct):
         self.endpoints = self._group("Endpoints", "Interface endpoints")
         self._open(self.functions, self.database, POSTGRES_PORT, "functions to the database")
         self._open(self.functions, self.endpoints, _HTTPS, "functions to AWS services")
+        self._add_files(topology)
         zones = ec2.SubnetSelection(subnets=self.vpc.isolated_subnets[: config.endpoint_zones])
         for called, service in _called_services(topology, config).items():
             self.vpc.add_interface_endpoint(
                 called, service=service, subnets=zones, open=False, security_groups=[self.endpoints]
             )
+
+    def allow_files(self, objects: str) -> None:
+        """Lets the way to S3 lead to these objects and to no other bucket, of whatever account."""
+        if self._to_files is not None:
+            actions = ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"]
+            statement = iam.PolicyStatement(actions=actions, resources=[objects], principals=[iam.AnyPrincipal()])
+            self._to_files.add_to_policy(statement)
+
+    def _add_files(self, topology: Topology) -> None:
+        """A gateway endpoint, which costs nothing, and a group for the functions that may use it.
+
+        Its addresses are S3's public ones, hence the rule for all addresses: no route leads to any other of them.
+        """
+        self._to_files: ec2.GatewayVpcEndpoint | None = None
+        self.files = self._group("Files", "Lambda functions that use S3")
+        if any(function.files for function in topology.functions):
+            self._to_files = self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
+            self.files.connections.allow_to_any_ipv4(ec2.Port.tcp(_HTTPS), "to S3 through its gateway endpoint")
 
     def _group(self, name: str, description: str) -> ec2.SecurityGroup:
         return ec2.SecurityGroup(

@@ -11,6 +11,7 @@ from infra.cloud.api import HttpEntrance
 from infra.cloud.assets import AssetSource
 from infra.cloud.config import CloudConfig
 from infra.cloud.database import Database
+from infra.cloud.files import Files
 from infra.cloud.functions import Functions, Surroundings
 from infra.cloud.migration import Migration
 from infra.cloud.network import Network
@@ -21,7 +22,7 @@ from infra.topology import Topology
 
 
 class StatefulStack(Stack):
-    """The key, the network and the database. A deployment of code never touches it."""
+    """The key, the network, the database and the bucket. A deployment of code never touches it."""
 
     def __init__(self, scope: Construct, name: str, *, config: CloudConfig, topology: Topology) -> None:
         super().__init__(
@@ -39,6 +40,11 @@ class StatefulStack(Stack):
             removal_policy=RemovalPolicy.RETAIN,
         )
         self.network = Network(self, "Network", config=config, topology=topology)
+        self.files: Files | None = None
+        if topology.bucket is not None:
+            self.files = Files(self, "Files", bucket=topology.bucket, key=self.key)
+            self.network.allow_files(self.files.own_objects)
+            acknowledge(self.files, acknowledged.FILES)
         self.database = Database(self, "Database", config=config, network=self.network, key=self.key)
         if not config.deletion_protection:
             acknowledge(self.database, acknowledged.UNPROTECTED_DATABASE)
@@ -68,13 +74,15 @@ class StatelessStack(Stack):
             retention_period=Duration.days(14),
         )
         queues = Queues(self, "Queues", topology=topology, key=stateful.key)
-        around = Surroundings(stateful.network, stateful.database, queues, undelivered)
+        around = Surroundings(stateful.network, stateful.database, stateful.files, queues, undelivered)
         functions = Functions(self, "Functions", topology=topology, config=config, assets=assets, around=around)
         deployed = functions.deployed
         workflows = Workflows(self, "Workflows", topology=topology, config=config, deployed=deployed)
         http = HttpEntrance(self, "Http", config=config, deployed=deployed)
         Schedules(self, "Schedules", topology=topology, config=config, deployed=deployed, undelivered=undelivered)
         migration = Migration(self, "Migration", topology=topology, config=config, deployed=deployed)
+        if stateful.files is not None:
+            acknowledge(functions, {stateful.files.wildcard: acknowledged.OBJECTS})
         for construct, findings in (
             (functions, acknowledged.FUNCTIONS),
             (queues, acknowledged.QUEUES),

@@ -1,37 +1,14 @@
-"""Packs the locked wheels for Lambda's platform. Called when assets are built; calls uv, which checks every hash.
+"""The wheels that every function runs on. Called when assets are built."""
 
-A build is named by what goes into it, so an unchanged lock is not installed again and needs no registry.
-"""
-
-import hashlib
-import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from layers.archive import Archive, measure, pack
-from layers.bytecode import LAMBDA_PYTHON, compile_tree, compiler
-from layers.errors import DependenciesError
-
-PLATFORM: Final = "aarch64-manylinux_2_28"
-"""Amazon Linux 2023 has glibc 2.34; asked for an older one, a resolver falls back to old releases of psycopg."""
+from layers.archive import Archive
+from layers.wheels import build_wheels
 
 GROUPS: Final = ("api", "migrate")
 """The dependency groups whose union every function runs on."""
-
-_RECIPE: Final = "1"
-_MOUNTED_AT: Final = "/opt"
-_NOT_SHIPPED: Final = (
-    "bin",
-    "**/tests",
-    "**/*.dist-info/RECORD",
-    "**/*.dist-info/INSTALLER",
-    "**/*.dist-info/REQUESTED",
-)
-"""Scripts and install records name the machine they were made on; test suites are never imported."""
 
 
 def build_dependencies(root: Path, into: Path, locks: Sequence[Path] = ()) -> Archive:
@@ -40,63 +17,4 @@ def build_dependencies(root: Path, into: Path, locks: Sequence[Path] = ()) -> Ar
     Raises: DependenciesError, BytecodeError.
     """
     wanted = list(locks) or [root / "requirements" / f"{group}.lock" for group in GROUPS]
-    archive = into / f"dependencies-{_fingerprint(wanted)}.zip"
-    if archive.is_file():
-        return measure(archive)
-    with tempfile.TemporaryDirectory(prefix="hindsight-layer-") as scratch:
-        folder = Path(scratch)
-        packages = folder / "python"
-        _install(_uv(root), wanted, packages)
-        _leave_out(packages)
-        compile_tree(folder, _MOUNTED_AT)
-        return pack(folder, archive)
-
-
-def _fingerprint(locks: Sequence[Path]) -> str:
-    digest = hashlib.sha256(f"{_RECIPE} {PLATFORM} {LAMBDA_PYTHON} {compiler() is not None}".encode())
-    for lock in locks:
-        digest.update(lock.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _uv(root: Path) -> str:
-    finder = root / ".ci" / "find-uv"
-    found = subprocess.run([str(finder), sys.executable], capture_output=True, text=True, check=False)
-    if found.returncode != 0:
-        raise DependenciesError(f"no uv to install the layer with: {found.stderr.strip()}")
-    return found.stdout.strip()
-
-
-def _install(uv: str, locks: Sequence[Path], target: Path) -> None:
-    platform = ["--python-platform", PLATFORM, "--python-version", LAMBDA_PYTHON, "--only-binary", ":all:"]
-    sources = [word for lock in locks for word in ("--requirements", str(lock))]
-    exact = ["--no-deps", "--require-hashes", "--link-mode", "copy"]
-    ran = subprocess.run(
-        [
-            uv,
-            "pip",
-            "install",
-            "--quiet",
-            "--python",
-            sys.executable,
-            "--target",
-            str(target),
-            *exact,
-            *platform,
-            *sources,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if ran.returncode != 0:
-        raise DependenciesError(f"the dependency layer could not be installed: {ran.stderr.strip()}")
-
-
-def _leave_out(packages: Path) -> None:
-    for pattern in _NOT_SHIPPED:
-        for unwanted in sorted(packages.glob(pattern)):
-            if unwanted.is_dir():
-                shutil.rmtree(unwanted)
-            else:
-                unwanted.unlink(missing_ok=True)
+    return build_wheels(root, into, "dependencies", wanted)

@@ -12,12 +12,16 @@ from types import CodeType
 
 import pytest
 
+from infra.topology import TOPOLOGY
 from layers.archive import measure, pack
 from layers.bytecode import compiler
+from layers.converter.build import build_converter
 from layers.dependencies.build import build_dependencies
 from layers.errors import BytecodeError, DependenciesError, TaskRootError
 from layers.product.build import CERTIFICATES, build_product
 from layers.task_root import LARGEST, build_task_root
+from layers.wheels import build_wheels
+from tests.conftest import Dose
 
 _ROOT = Path(__file__).resolve().parents[2]
 _needs_lambdas_python = pytest.mark.skipif(
@@ -146,6 +150,43 @@ def test_dependencies_come_from_the_lock_by_hash_and_only_once(
     assert "python/waver.py" in names
     assert "python/waver-1.0.dist-info/METADATA" in names
     assert not any(name.endswith(("RECORD", "INSTALLER")) or "/tests/" in name for name in names)
+
+
+@_needs_uv
+def test_each_layer_holds_its_own_locks_wheels_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wheelhouse: Path
+) -> None:
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    lock = _lock(tmp_path, wheelhouse, "waver-1.0-py3-none-any.whl")
+    nothing = tmp_path / "nothing.lock"
+    nothing.write_text("", encoding="utf-8")
+
+    readers = build_wheels(_ROOT, tmp_path / "built", "converter", [lock])
+    others = build_wheels(_ROOT, tmp_path / "built", "dependencies", [nothing])
+
+    assert "python/waver.py" in _names(readers.path)
+    assert _names(others.path) == set()
+
+
+def test_only_the_convert_function_carries_the_readers_of_files() -> None:
+    carriers = {function.name for function in TOPOLOGY.functions if "converter" in function.layers}
+
+    assert carriers == {"convert"}
+
+
+@_needs_uv
+@pytest.mark.timeout(300)
+def test_the_real_layers_share_next_to_nothing_and_fit_a_function_together(dose: Dose, tmp_path: Path) -> None:
+    if dose == "small":
+        pytest.skip("fetches some 60 MB of wheels")
+
+    dependencies, converter = build_dependencies(_ROOT, tmp_path), build_converter(_ROOT, tmp_path)
+
+    tops = [{name.split("/")[1] for name in _names(layer.path)} for layer in (dependencies, converter)]
+    shared = {name for name in tops[0] & tops[1] if not name.endswith(".dist-info")}
+    assert shared <= {"six.py", "typing_extensions.py", "__pycache__"}
+    assert {"pypdf", "openpyxl", "pptx", "mammoth"} <= tops[1] - tops[0]
+    assert dependencies.unzipped + converter.unzipped < 200_000_000
 
 
 @_needs_uv

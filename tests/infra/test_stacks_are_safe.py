@@ -155,6 +155,44 @@ def test_the_database_is_private_encrypted_and_kept(data: Template) -> None:
     assert data.resources[name]["DeletionPolicy"] == "Snapshot"
 
 
+def test_uploaded_files_are_encrypted_private_and_gone_after_their_days(data: Template) -> None:
+    [(name, bucket)] = data.of_type("AWS::S3::Bucket").items()
+    [policy] = data.of_type("AWS::S3::BucketPolicy").values()
+    [encryption] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    [rule] = bucket["LifecycleConfiguration"]["Rules"]
+
+    assert encryption["ServerSideEncryptionByDefault"]["SSEAlgorithm"] == "aws:kms"
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    assert bucket["OwnershipControls"]["Rules"] == [{"ObjectOwnership": "BucketOwnerEnforced"}]
+    assert TOPOLOGY.bucket is not None
+    assert (rule["ExpirationInDays"], rule["Status"]) == (TOPOLOGY.bucket.keep_days, "Enabled")
+    assert "CorsConfiguration" not in bucket
+    assert "VersioningConfiguration" not in bucket
+    assert {"Bool": {"aws:SecureTransport": "false"}} in [
+        statement["Condition"] for statement in policy["PolicyDocument"]["Statement"] if statement["Effect"] == "Deny"
+    ]
+    assert all(statement["Effect"] == "Deny" for statement in policy["PolicyDocument"]["Statement"])
+    assert data.resources[name]["DeletionPolicy"] == "Retain"
+
+
+def test_the_way_to_s3_leads_to_the_files_alone(data: Template) -> None:
+    [bucket] = data.of_type("AWS::S3::Bucket")
+    gateways = [each for each in data.of_type("AWS::EC2::VPCEndpoint").values() if each["VpcEndpointType"] == "Gateway"]
+    open_groups = {
+        text(rule["GroupId"])
+        for rule in data.of_type("AWS::EC2::SecurityGroupEgress").values()
+        if rule.get("CidrIp") == "0.0.0.0/0"
+    }
+
+    [gateway] = gateways
+    [statement] = gateway["PolicyDocument"]["Statement"]
+
+    assert text(statement["Resource"]) == f"<{bucket}.Arn>/tenants/*"
+    assert set(statement["Action"]) == {"s3:PutObject", "s3:GetObject", "s3:DeleteObject"}
+    assert len(open_groups) == 1
+    assert "Files" in open_groups.pop()
+
+
 def test_nothing_has_a_way_to_the_internet_or_in_from_it(data: Template) -> None:
     kinds = {resource["Type"] for resource in data.resources.values()}
     rules = data.of_type("AWS::EC2::SecurityGroupIngress").values()

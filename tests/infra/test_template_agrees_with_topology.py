@@ -107,6 +107,23 @@ def test_a_function_may_send_to_its_queues_only(service: Template, entry: Functi
     assert named <= allowed
 
 
+def test_a_function_may_do_with_files_what_the_table_says_and_knows_the_bucket(
+    service: Template, entry: Function
+) -> None:
+    role, properties = service.role(entry.name), service.function(entry.name)[1]
+    granted = {
+        action
+        for statement in service.statements(role)
+        for action in statement["Action"]
+        if action.startswith("s3:") and statement["Effect"] == "Allow"
+    }
+
+    assert granted == {f"s3:{use.value.capitalize()}Object" for use in entry.files}
+    assert service.allowed(role, "s3:") == ({"<HindsightDataFilesArn>/tenants/*"} if entry.files else set())
+    assert ("HINDSIGHT_BUCKET" in properties["Environment"]["Variables"]) == bool(entry.files)
+    assert len(properties["VpcConfig"]["SecurityGroupIds"]) == (2 if entry.files else 1)
+
+
 def test_a_function_may_call_models_only_of_its_uses(service: Template, entry: Function) -> None:
     models = service.allowed(service.role(entry.name), "bedrock:InvokeModel")
 

@@ -1,0 +1,26 @@
+"""The convert door: wake-ups from SQS; one whose handling crashed comes again, and none of its neighbours.
+
+Calls jobs/convert with the parts that runtime.py builds.
+"""
+
+from typing import Any
+
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from hindsight_aws.jobs.convert import convert
+from hindsight_aws.runtime import Runtime
+
+_runtime = Runtime.from_environment()
+_processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+_LAST_CALL_S = 15.0
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> Any:
+    """Handles each message on its own; answers `batchItemFailures`."""
+
+    def handle(record: SQSRecord) -> None:
+        convert(_runtime.conversion_ports, record.body, context.get_remaining_time_in_millis() / 1000 - _LAST_CALL_S)
+
+    return process_partial_response(event=event, record_handler=handle, processor=_processor, context=context)

@@ -1,0 +1,72 @@
+"""The bucket of uploaded files: encrypted, private, TLS only, and emptied by time. Made by the stateful stack."""
+
+from typing import Final
+
+from aws_cdk import Aws, Duration, RemovalPolicy, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from infra.topology import Bucket, FileUse, Function
+
+_OBJECTS: Final = "tenants/*"
+_ACTIONS: Final = {FileUse.PUT: "s3:PutObject", FileUse.GET: "s3:GetObject", FileUse.DELETE: "s3:DeleteObject"}
+_USE_OF_KEY: Final = {FileUse.PUT: "kms:GenerateDataKey", FileUse.GET: "kms:Decrypt"}
+
+
+class Files(Construct):
+    """The bucket, and what a function needs to use it. There is no CORS: a browser has no business with a ticket."""
+
+    def __init__(self, scope: Construct, name: str, *, bucket: Bucket, key: kms.Key) -> None:
+        super().__init__(scope, name)
+        stack = Stack.of(self)
+        self._key = key
+        self.setting = bucket.setting
+        self.bucket = s3.Bucket(
+            self,
+            "Bucket",
+            encryption=s3.BucketEncryption.KMS,
+            encryption_key=key,
+            bucket_key_enabled=True,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            versioned=False,
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    expiration=Duration.days(bucket.keep_days),
+                    abort_incomplete_multipart_upload_after=Duration.days(1),
+                )
+            ],
+            removal_policy=RemovalPolicy.RETAIN,
+        )
+        self.own_objects = str(self.bucket.arn_for_objects(_OBJECTS))
+        # Exported under a name of ours, by which the finding that acknowledges it can be told.
+        self._export = f"{stack.stack_name}FilesArn"
+        self._arn = stack.export_value(self.bucket.bucket_arn, name=self._export)
+
+    @property
+    def bucket_name(self) -> str:
+        """What the setting of a function holds."""
+        return str(self.bucket.bucket_name)
+
+    @property
+    def wildcard(self) -> str:
+        """The finding about `statements`: a key is a tenant's and a bank's, which no role knows beforehand."""
+        return f"AwsSolutions::AwsSolutions-IAM5[Resource::{self._export}/{_OBJECTS}]"
+
+    def statements(self, function: Function) -> list[iam.PolicyStatement]:
+        """Permission to do with objects what the table says, and with the key what that takes."""
+        if not function.files:
+            return []
+        objects = f"{self._arn}/{_OBJECTS}"
+        return [
+            iam.PolicyStatement(actions=[_ACTIONS[use] for use in function.files], resources=[objects]),
+            iam.PolicyStatement(
+                actions=[_USE_OF_KEY[use] for use in function.files if use in _USE_OF_KEY],
+                resources=[self._key.key_arn],
+                conditions={"StringEquals": {"kms:ViaService": f"s3.{Aws.REGION}.amazonaws.com"}},
+            ),
+        ]
