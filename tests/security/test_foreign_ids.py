@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 
 from hindsight_aws.api.app import GROUPS, routers
 from hindsight_aws.api.gateway import LambdaHandler
+from hindsight_aws.model.chunk_id import chunk_id
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.api import UNSET, Answer, Caller, make_key
@@ -18,6 +19,10 @@ from tests.support.database import Database, make_tenant
 from tests.support.seed import Seeded, fingerprint, seed_bank
 
 BANK = "/v1/default/banks/{bank_id}"
+FORM = (
+    b'--b\r\nContent-Disposition: form-data; name="request"\r\n\r\n{}\r\n'
+    b'--b\r\nContent-Disposition: form-data; name="files"; filename="plants.txt"\r\n\r\nAlice waters.\r\n--b--\r\n'
+)
 TABLE: Mapping[str, object] = {
     "GET /v1/default/banks": UNSET,
     f"PUT {BANK}": {"name": "n"},
@@ -28,26 +33,52 @@ TABLE: Mapping[str, object] = {
     f"PATCH {BANK}/config": {"updates": {"retain_mission": "m"}},
     f"DELETE {BANK}/config": UNSET,
     f"POST {BANK}/memories": {"items": [{"content": "Alice waters the plants.", "document_id": "{document_id}"}]},
+    f"POST {BANK}/memories/dry-run-extract": {"content": "Alice waters the plants."},
     f"POST {BANK}/memories/recall": {"query": "bees"},
     f"POST {BANK}/reflect": {"query": "bees"},
+    f"DELETE {BANK}/memories": UNSET,
+    f"DELETE {BANK}/observations": UNSET,
+    f"PATCH {BANK}/memories/{{memory_id}}": {"state": "invalidated"},
+    f"DELETE {BANK}/memories/{{memory_id}}/observations": UNSET,
+    f"POST {BANK}/files/retain": FORM,
+    f"POST {BANK}/files/uploads": {"filename": "plants.txt", "size": 5},
     f"GET {BANK}/memories/list": UNSET,
     f"GET {BANK}/memories/{{memory_id}}": UNSET,
     f"GET {BANK}/memories/{{memory_id}}/history": UNSET,
     f"GET {BANK}/documents": UNSET,
     f"GET {BANK}/documents/{{document_id:path}}": UNSET,
+    f"GET {BANK}/documents/{{document_id:path}}/chunks": UNSET,
+    f"GET {BANK}/documents/{{document_id:path}}/history": UNSET,
+    f"POST {BANK}/documents/{{document_id:path}}/reprocess": UNSET,
+    f"PATCH {BANK}/documents/{{document_id:path}}": {"tags": ["t"]},
+    f"DELETE {BANK}/documents/{{document_id:path}}": UNSET,
+    "GET /v1/default/chunks/{chunk_id:path}": UNSET,
     f"GET {BANK}/entities": UNSET,
+    f"GET {BANK}/entities/graph": UNSET,
     f"GET {BANK}/entities/{{entity_id}}": UNSET,
+    f"POST {BANK}/entities/{{entity_id}}/regenerate": UNSET,
     f"GET {BANK}/tags": UNSET,
     f"GET {BANK}/operations": UNSET,
     f"GET {BANK}/operations/{{operation_id}}": UNSET,
+    f"DELETE {BANK}/operations/{{operation_id}}": UNSET,
+    f"POST {BANK}/operations/{{operation_id}}/retry": UNSET,
+    f"DELETE {BANK}/operations/{{operation_id}}/delete": UNSET,
     f"GET {BANK}/stats": UNSET,
     f"GET {BANK}/stats/memories-timeseries": UNSET,
+    f"GET {BANK}/graph": UNSET,
+    f"GET {BANK}/usage": UNSET,
     f"POST {BANK}/consolidate": UNSET,
     f"POST {BANK}/consolidation/recover": UNSET,
+    f"POST {BANK}/consolidation-strategies/preview": {"strategies": []},
+    f"POST {BANK}/consolidation/rebuild": UNSET,
+    f"GET {BANK}/consolidation/runs": UNSET,
+    f"GET {BANK}/consolidation/suggestions": UNSET,
+    f"POST {BANK}/consolidation/runs/{{run_id}}/revert": UNSET,
     f"GET {BANK}/observations/scopes": UNSET,
 }
 NO_IDS = {"GET /health", "GET /health/ready", "GET /health/live", "GET /version", "GET /v1/version", "GET /metrics"}
-WRONG_VERBS = {f"{verb} {BANK}/memories" for verb in ("GET", "PUT", "PATCH", "DELETE")}
+WRONG_VERBS = {f"{verb} {BANK}/memories" for verb in ("GET", "PUT", "PATCH")}
+READS = {f"POST {BANK}/memories/recall", f"POST {BANK}/consolidation-strategies/preview"}
 HEADERS = {"prefer": "respond-async"}
 
 Ids = dict[str, str]
@@ -142,7 +173,7 @@ def test_without_a_valid_key_a_route_answers_401_and_changes_nothing(scene: Scen
     assert fingerprint(scene.database, scene.own.tenant) == before
 
 
-@pytest.mark.parametrize("route", [route for route in TABLE if not route.startswith("GET") and "recall" not in route])
+@pytest.mark.parametrize("route", [route for route in TABLE if not route.startswith("GET") and route not in READS])
 def test_a_key_that_may_only_read_changes_nothing(scene: Scene, route: str) -> None:
     reader = scene.limited(permissions=frozenset({Permission.READ}))
     before = fingerprint(scene.database, scene.own.tenant)
@@ -171,12 +202,19 @@ def _ids(seeded: Seeded) -> Ids:
         "document_id": seeded.document,
         "entity_id": str(seeded.entity),
         "operation_id": str(seeded.operation),
+        "run_id": str(seeded.run),
+        "chunk_id": chunk_id(seeded.bank, seeded.document, 0),
     }
 
 
 def _unknown_ids() -> Ids:
-    things = {name: str(uuid4()) for name in ("memory_id", "entity_id", "operation_id")}
-    return {"bank_id": "bank-of-nobody", "document_id": "doc/nothing", **things}
+    things = {name: str(uuid4()) for name in ("memory_id", "entity_id", "operation_id", "run_id")}
+    return {
+        "bank_id": "bank-of-nobody",
+        "document_id": "doc/nothing",
+        "chunk_id": chunk_id("bank-of-nobody", "doc/nothing", 0),
+        **things,
+    }
 
 
 def _ask(caller: Caller, route: str, ids: Ids) -> Answer:
@@ -185,6 +223,8 @@ def _ask(caller: Caller, route: str, ids: Ids) -> Answer:
     if isinstance(body, dict) and "items" in body:
         body = {"items": [{**item, "document_id": ids["document_id"]} for item in body["items"]]}
     target = path.replace(":path", "").format(**ids)
+    if isinstance(body, bytes):
+        return caller(method, target, raw=body, headers=HEADERS | {"content-type": "multipart/form-data; boundary=b"})
     return caller(method, target, body, HEADERS)
 
 

@@ -52,7 +52,7 @@ RETAIN_FIELDS = (
 )  # fmt: skip
 RECALL_FIELDS = (
     "query", "types", "budget", "max_tokens", "trace", "query_timestamp", "include", "tags", "tags_match", "tag_groups",
-    "min_scores", "temporal_window", "prefer_observations",
+    "min_scores", "temporal_window", "prefer_observations", "only_between", "created_after", "created_before",
 )  # fmt: skip
 QUERIES = (
     "type=%F0%9F", "q=%25_%5C", "q=%C3%28", "limit=x", "limit=-1", "limit=99999999999999999999", "offset=1e3",

@@ -68,8 +68,9 @@ EVERY_READ = (
     "/memories/list?document_id=mail%20of%20Penelope",
     "/memories/{private_fact}", "/memories/{company_observation}", "/memories/{private_observation}",
     "/memories/{company_observation}/history", "/documents", "/documents?q=mail", "/documents/mail%20of%20Penelope",
-    "/entities", "/entities?tags=user:p", "/entities/{entity}", "/tags", "/tags?q=user*", "/operations",
-    "/observations/scopes",
+    "/entities", "/entities?tags=user:p", "/entities/{entity}", "/entities/graph", "/tags", "/tags?q=user*",
+    "/operations", "/observations/scopes", "/graph", "/graph?q=shorter&tags_match=any",
+    "/graph?document_id=mail%20of%20Penelope", "/usage",
 )  # fmt: skip
 
 
@@ -108,6 +109,16 @@ def test_a_company_key_recalls_the_companys_observation_alone(firm: Firm, includ
     assert SECRET not in answer.body.decode()
 
 
+def test_recall_quotes_the_evidence_to_who_may_see_it(firm: Firm) -> None:
+    body = {"query": "shorter weeks", "types": ["observation"], "include": {"evidence": {}}}
+
+    found = firm.caller("POST", f"{BANK}/memories/recall", body).json()["results"]
+
+    quotes = [piece["quote"] for result in found for piece in result["evidence"]]
+    assert f"{SECRET} asked for shorter weeks." in quotes
+    assert all("evidence" in result for result in found)
+
+
 def test_a_company_key_is_told_how_much_is_withheld(firm: Firm) -> None:
     company = firm.limited(exact_scopes=(COMPANY,))
 
@@ -129,12 +140,14 @@ def test_a_persons_key_sees_what_bears_the_persons_tag(firm: Firm) -> None:
     entities = person("GET", f"{BANK}/entities").json()
     tags = person("GET", f"{BANK}/tags").json()
     stats = person("GET", f"{BANK}/stats").json()
+    documents = person("GET", f"{BANK}/documents").json()
 
     assert [item["text"] for item in listed["items"]] == ["Ulysses sails to work."]
     assert widened["total"] == 0
     assert [entity["canonical_name"] for entity in entities["items"]] == ["Ulysses"]
     assert tags["items"] == [{"tag": "user:u", "count": 1}]
-    assert (stats["nodes_by_fact_type"], stats["total_documents"], stats["total_links"]) == ({"world": 1}, 0, 0)
+    assert (stats["nodes_by_fact_type"], stats["total_links"]) == ({"world": 1}, 0)
+    assert stats["total_documents"] == documents["total"]
     assert person("GET", f"{BANK}/memories/{firm.private_fact}").status == 404
 
 

@@ -19,9 +19,13 @@ APP_ROLES = ("hindsight_write", "hindsight_read")
 INDEXES_WITHOUT_TENANT = {
     "api_keys_hash": "a key's tenant is what its hash is looked up for, by the router alone",
     "operations_due": "due_work asks for every tenant's work, by the router alone",
+    "operations_ended": "due_work, likewise",
     "consolidation_work_due": "due_work, likewise",
+    "link_maintenance_due": "due_work, likewise",
     "consolidation_work_revivable": "due_work, likewise",
     "reflect_runs_deadline": "due_work, likewise",
+    "scopes_unmeasured": "due_work, likewise",
+    "sealed_generations_due": "due_work, likewise",
     "memory_units_world_vector": "a vector index holds one column; the policy and the predicate filter what it finds",
     "memory_units_experience_vector": "likewise",
     "memory_units_observation_vector": "likewise",

@@ -1,19 +1,23 @@
-"""Memories: list them, look at one, and at how an observation came to be what it is."""
+"""Memories: list them, look at one and at how it came to be what it is, correct one, clear them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import pairwise
 from typing import get_args
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hindsight_aws.access import sight
+from hindsight_aws import curation
+from hindsight_aws.access import Sight, sight
 from hindsight_aws.api.answers import instant, json_answer
 from hindsight_aws.api.auth import CallDep
-from hindsight_aws.api.query import Limit, Mode, Offset, Tags, tag_filter, uuid_of, window
+from hindsight_aws.api.query import Limit, Mode, Offset, Tags, WrittenBy, tag_filter, uuid_of, window
+from hindsight_aws.api.schemas.memories import UpdateMemoryBody
 from hindsight_aws.api.wire import ReportingRoute
-from hindsight_aws.errors import InvalidRequest, NotFound
+from hindsight_aws.errors import AccessDenied, InvalidRequest, NotFound
 from hindsight_aws.model.chunk_id import chunk_id
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.ports.memories import (
@@ -37,6 +41,7 @@ async def list_memories(  # noqa: PLR0913, PLR0917  # each is a parameter of the
     type: str | None = None,  # noqa: A002  # its name on the wire
     q: str | None = None,
     consolidation_state: str | None = None,
+    written_by: WrittenBy = None,
     state: str | None = None,
     document_id: str | None = None,
     entity_id: str | None = None,
@@ -53,6 +58,7 @@ async def list_memories(  # noqa: PLR0913, PLR0917  # each is a parameter of the
         query = MemoryQuery(
             state=_state(state),
             consolidation=_consolidation(consolidation_state),
+            written_by=written_by or {},
             text=q or None,
             document=document_id or None,
             entity=uuid_of(entity_id, "entity_id") if entity_id else None,
@@ -61,6 +67,7 @@ async def list_memories(  # noqa: PLR0913, PLR0917  # each is a parameter of the
             offset=offset,
         )
         wanted = sight(seen.principal, [type] if type else None, tag_filter(tags, tags_match))
+        _require_provenance(wanted, written_by)
         found = seen.tx.memories.page(seen.bank.bank_id, wanted, query)
     items = [_listed(memory, seen.bank.external_id, wanted.sees_beneath) for memory in found.items]
     return json_answer({"items": items, "total": found.total, "limit": limit, "offset": offset})
@@ -79,18 +86,61 @@ async def get_memory(call: CallDep, bank_id: str, memory_id: str) -> Response:
     return json_answer(_detailed(detail, seen.bank.external_id, in_sight.sees_beneath))
 
 
+@router.patch("/{memory_id}")
+async def update_memory(call: CallDep, bank_id: str, memory_id: str, body: UpdateMemoryBody) -> Response:
+    """Corrects a fact: edits it, takes it out of use, or puts it back; answers with the memory as it is then."""
+    principal = call.principal(Permission.WRITE)
+    wanted = uuid_of(memory_id, "memory_id")
+    curation.correct(call.services.curation_ports, principal, bank_id, wanted, body.as_correction())
+    return await get_memory(call, bank_id, memory_id)
+
+
+@router.delete("")
+async def clear_bank_memories(
+    call: CallDep,
+    bank_id: str,
+    type: str | None = None,  # noqa: A002  # its name on the wire
+) -> Response:
+    """Deletes every memory of the bank, or of one type; the bank, its settings and its documents stay."""
+    principal = call.principal(Permission.WRITE)
+    gone = curation.clear_memories(call.services.curation_ports, principal, bank_id, type or None)
+    of_type = f" of type '{type}'" if type else ""
+    message = f"Cleared {gone} memory unit(s){of_type} from bank '{bank_id}'"
+    return json_answer({"success": True, "message": message, "deleted_count": gone})
+
+
+@router.delete("/{memory_id}/observations")
+async def clear_memory_observations(call: CallDep, bank_id: str, memory_id: str) -> Response:
+    """Deletes the observations that rest on a fact, which waits for consolidation again."""
+    principal = call.principal(Permission.WRITE)
+    wanted = uuid_of(memory_id, "memory_id")
+    gone = curation.clear_observations_of(call.services.curation_ports, principal, bank_id, wanted)
+    return json_answer({"deleted_count": gone})
+
+
 @router.get("/{memory_id}/history")
-async def get_observation_history(call: CallDep, bank_id: str, memory_id: str) -> Response:
-    """What an observation said before each change, oldest first; a fact has no history."""
+async def get_observation_history(
+    call: CallDep, bank_id: str, memory_id: str, written_by: WrittenBy = None
+) -> Response:
+    """What an observation said before each of its latest changes, oldest first; a fact has no history."""
     wanted = uuid_of(memory_id, "memory_id")
     absent = NotFound(f"Memory unit '{memory_id}' not found")
     with call.bank(bank_id, Permission.READ, absent) as seen:
         in_sight = sight(seen.principal)
         if seen.tx.memories.view(seen.bank.bank_id, in_sight, wanted) is None:
             raise absent
+        _require_provenance(in_sight, written_by)
         revisions = seen.tx.observations.revisions(seen.bank.bank_id, in_sight, wanted)
-    changes = pairwise(revisions)
-    return json_answer([_change(before, after, in_sight.sees_beneath) for before, after in changes])
+    asked = (written_by or {}).items()
+    changes = [(before, after) for before, after in pairwise(revisions) if asked <= after.provenance.items()]
+    latest = changes[max(len(changes) - call.services.settings.hindsight_api_observation_history_max_entries, 0) :]
+    return json_answer([_change(before, after, in_sight.sees_beneath) for before, after in latest])
+
+
+def _require_provenance(in_sight: Sight, written_by: Mapping[str, object] | None) -> None:
+    """Lets a caller ask by what wrote a thing who may be told it.  Raises AccessDenied."""
+    if written_by and not in_sight.sees_beneath:
+        raise AccessDenied("This key may not see what wrote an observation")
 
 
 def _state(text: str | None) -> State:
@@ -150,7 +200,7 @@ def _detailed(detail: MemoryDetail, bank: str, sees_beneath: bool) -> dict[str, 
         **_condition(memory),
     }
     if memory.fact_type != "observation":
-        return shown
+        return shown | {"consolidation": [asdict(scope) for scope in detail.scopes]}
     return shown | {
         "history": [],
         "source_memory_ids": [piece.fact_id for piece in detail.evidence],
@@ -158,8 +208,8 @@ def _detailed(detail: MemoryDetail, bank: str, sees_beneath: bool) -> dict[str, 
         "evidence": [{"fact_id": p.fact_id, "quote": p.quote, "origin": p.origin} for p in detail.evidence],
         "withheld": detail.withheld,
         "proof_count": memory.proof_count,
-        "created_by": memory.created_by,
-        "last_by": memory.last_by,
+        "created_by": memory.created_by if sees_beneath else None,
+        "last_by": memory.last_by if sees_beneath else None,
     }
 
 

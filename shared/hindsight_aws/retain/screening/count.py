@@ -1,0 +1,33 @@
+"""Screening counted: in an operation's result and in the ledger, by detector, never with what was found.
+
+Called by retain and submit, within the transaction that writes the operation.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+from hindsight_aws.model.ids import BankId, OperationId
+from hindsight_aws.model.screening import Screening
+from hindsight_aws.ports.model_gateway import ModelUsage, TokenUsage
+from hindsight_aws.ports.usage import LedgerEntry
+from hindsight_aws.usage.ledger import ledger_entries
+
+TASK: Final = "screening"
+
+
+def as_result(screening: Screening) -> dict[str, object]:
+    """What an operation's result says of it; nothing when nothing was found."""
+    return {} if screening.is_silent else {"screening": screening.as_json()}
+
+
+def ledger_lines(
+    screening: Screening, subject: str, bank_id: BankId, operation_id: OperationId | None
+) -> list[LedgerEntry]:
+    """A line for each detector and action, its `calls` the number of finds: free, so that costs stay what they are."""
+    usages = [
+        ModelUsage(TASK, None, f"{detector}:{action}", "ok", TokenUsage(), Decimal(0), 0.0, calls=times)
+        for (detector, action), times in sorted(screening.counts().items())
+    ]
+    return ledger_entries(usages, subject, bank_id, operation_id)
