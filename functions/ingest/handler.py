@@ -1,6 +1,6 @@
 """The ingest door: wake-ups from SQS; one whose handling crashed comes again, and none of its neighbours.
 
-Calls jobs/ingest with the parts that runtime.py builds.
+Calls jobs/ingest, or jobs/links for a bank whose links need tending, with the parts that runtime.py builds.
 """
 
 from typing import Any
@@ -10,6 +10,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from hindsight_aws.jobs.ingest import ingest
+from hindsight_aws.jobs.links import is_about_links, tend_links
 from hindsight_aws.runtime import Runtime
 
 _runtime = Runtime.from_environment()
@@ -21,7 +22,11 @@ def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     """Handles each message on its own; answers `batchItemFailures`."""
 
     def handle(record: SQSRecord) -> None:
-        ingest(_runtime.retain_ports, record.body, _seconds_for_work(context))
+        if is_about_links(record.body):
+            tend_links(_runtime.link_ports, record.body, lambda: context.get_remaining_time_in_millis() / 1000)
+        else:
+            deliveries = int(record.attributes.approximate_receive_count)
+            ingest(_runtime.retain_ports, record.body, _seconds_for_work(context), deliveries)
 
     return process_partial_response(event=event, record_handler=handle, processor=_processor, context=context)
 

@@ -5,21 +5,28 @@ Called by the job; calls the store ports.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from hindsight_aws.model.bank import Bank
-from hindsight_aws.model.ids import DocumentId, OperationId
+from hindsight_aws.model.document import document_id_of
+from hindsight_aws.model.ids import BankId, DocumentId, OperationId
 from hindsight_aws.model.operation import Lease
 from hindsight_aws.ports.documents import StoredDocument
+from hindsight_aws.ports.operations import Overtaker
 from hindsight_aws.ports.store import Transaction
+from hindsight_aws.retain.body import parts_again
 from hindsight_aws.retain.intake.accepted import DocumentTask, from_json
 from hindsight_aws.retain.plan import named_documents, planned_id
 
 
 @dataclass(frozen=True, slots=True)
 class LeasedOperation:
-    """A leased operation with its work and what is stored of it; `facts_in_bank` is how many there were."""
+    """A leased operation with its work and what is stored of it; `facts_in_bank` is how many there were.
+
+    `left_out` need not be done, for a later operation, as `superseded` names it by document, has replaced what
+    they would write.  `overtaken` are documents to be replaced to which a later operation has added meanwhile.
+    """
 
     lease: Lease
     bank: Bank
@@ -27,9 +34,19 @@ class LeasedOperation:
     stored: Mapping[DocumentId, StoredDocument]
     kept: Mapping[str, Mapping[str, object]]
     facts_in_bank: int
+    left_out: tuple[DocumentTask, ...] = ()
+    superseded: Mapping[str, OperationId] = field(default_factory=dict)
+    overtaken: tuple[str, ...] = ()
 
 
-def begin(tx: Transaction, operation_id: OperationId, lease_s: float) -> LeasedOperation | None:
+@dataclass(frozen=True, slots=True)
+class GaveWay:
+    """The operation lets the next ones on its documents go first, who are to be woken after the commit."""
+
+    to_wake: tuple[OperationId, ...]
+
+
+def begin(tx: Transaction, operation_id: OperationId, lease_s: float) -> LeasedOperation | GaveWay | None:
     """The operation, leased, or None when it is not there, has ended, is not due, or is held.
 
     A holder is told to look again.  An operation whose payload cannot be read (a damaged row, another version's) fails
@@ -49,14 +66,60 @@ def begin(tx: Transaction, operation_id: OperationId, lease_s: float) -> LeasedO
         return None
     if not tx.operations.lease_documents(lease, named_documents(bank.bank_id, tasks), lease_s):
         return None
+    later = _later_writes(tx, lease, tasks)
+    if not later and _gives_way(tx, lease, tasks):
+        tx.operations.give_way(lease)
+        return GaveWay(tuple(tx.operations.waiting(lease)))
+    superseded = {name: over.operation_id for name, over in later.items() if over.replaced}
+    left_out = tuple(task for task in tasks if task.external_id in superseded)
+    tasks = tuple(task for task in tasks if task.external_id not in superseded)
     is_retry = lease.fence > 1
     may_be_stored = is_retry or bool(lease.document_ids)
     documents = [planned_id(bank.bank_id, operation_id, task) for task in tasks] if may_be_stored else []
+    stored = tx.documents.stored(bank.bank_id, documents) if documents else {}
     return LeasedOperation(
         lease=lease,
         bank=bank,
-        tasks=tasks,
-        stored=tx.documents.stored(bank.bank_id, documents) if documents else {},
+        tasks=tuple(_whole(bank.bank_id, task, stored) for task in tasks),
+        stored=stored,
         kept=tx.operations.kept_extractions(lease) if is_retry else {},
         facts_in_bank=tx.memories.count(bank.bank_id),
+        left_out=left_out,
+        superseded=superseded,
+        overtaken=tuple(name for name, over in later.items() if not over.replaced),
     )
+
+
+def _later_writes(tx: Transaction, lease: Lease, tasks: Sequence[DocumentTask]) -> dict[str, Overtaker]:
+    """Documents to be replaced that a later operation has written meanwhile: what is there is newer than this text."""
+    names = _replaced(lease, tasks)
+    if lease.fence == 1 or not names:
+        return {}
+    return {names[key]: over for key, over in tx.operations.overtaken(lease).items() if key in names}
+
+
+def _gives_way(tx: Transaction, lease: Lease, tasks: Sequence[DocumentTask]) -> bool:
+    """Whether the next operation replaces all that this one would write: making it first would be paid for nothing.
+
+    It is done after all should that one fail.
+    """
+    names = _replaced(lease, tasks)
+    return len(names) == len(tasks) and names.keys() <= tx.documents.overwriters(lease)
+
+
+def _replaced(lease: Lease, tasks: Sequence[DocumentTask]) -> dict[DocumentId, str]:
+    return {
+        document_id_of(lease.bank_id, task.external_id): task.external_id
+        for task in tasks
+        if task.mode == "replace" and task.external_id is not None and not task.is_again
+    }
+
+
+def _whole(bank_id: BankId, task: DocumentTask, stored: Mapping[DocumentId, StoredDocument]) -> DocumentTask:
+    """The task; one that makes a document again gets its parts from what is stored, if its text is."""
+    if not task.is_again or task.external_id is None:
+        return task
+    found = stored.get(document_id_of(bank_id, task.external_id))
+    if found is None or found.text is None:
+        return task
+    return replace(task, parts=parts_again(found.text, found.parts))

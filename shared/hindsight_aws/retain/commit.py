@@ -1,55 +1,44 @@
 """Writes the outcome of an attempt: facts and operation in one transaction, or the operation's failure or deferral.
 
-Called by the job; calls the store ports.  Lock order: own operation, documents, facts, entities, scopes,
-parent operation, bank.
+Called by the job; calls the store ports.  Locks in the global order (docs/architecture.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from uuid import uuid4
+from dataclasses import dataclass, replace
+from typing import Final
 
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import OperationId, ScopeId, TenantId
 from hindsight_aws.model.operation import Lease
 from hindsight_aws.model.scope import Scope
-from hindsight_aws.ports.documents import DocumentVersion, NewChunk
 from hindsight_aws.ports.entities import Mention
-from hindsight_aws.ports.memories import LinkRule, NewFact
-from hindsight_aws.ports.model_gateway import JsonObject
+from hindsight_aws.ports.links import LinkRule
+from hindsight_aws.ports.memories import NewFact
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain import points
 from hindsight_aws.retain.account import Account
-from hindsight_aws.retain.extraction.found import Extraction
-from hindsight_aws.retain.extraction.found import to_json as extraction_to_json
-from hindsight_aws.retain.intake.accepted import DocumentTask, to_json
-from hindsight_aws.retain.plan import ChunkPlan, DocumentPlan
+from hindsight_aws.retain.intake.accepted import to_json
+from hindsight_aws.retain.plan import DocumentPlan
 from hindsight_aws.retain.ports import RetainPorts
+from hindsight_aws.retain.prepared import Prepared
+from hindsight_aws.retain.relabel import relabel, relabelling
+from hindsight_aws.retain.report import events_of, result_of
+from hindsight_aws.retain.versions import versions
 
-MOST_LINKS = 20
-_MOST_SAMPLES = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """All that an attempt brought in.  `unfinished` is the work that failed for good, `error` why, naming the items."""
-
-    documents: Sequence[DocumentPlan]
-    facts: Sequence[NewFact]
-    found: dict[str, Extraction]
-    problems: Sequence[str] = ()
-    unfinished: Sequence[DocumentTask] = ()
-    error: HindsightError | None = None
+MOST_LINKED_AT_ONCE: Final = 1_000
+"""Facts of one commit that are linked within it; comparing more with all there are would outlast its statements."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToWake:
-    """Whom to wake after the commit."""
+    """Whom to wake after the commit.  `links`: facts went, or came in great number, and links are to be made."""
 
     scopes: Sequence[ScopeId]
     operations: Sequence[OperationId]
+    links: bool = False
 
 
 def commit(
@@ -59,20 +48,33 @@ def commit(
 
     Raises: WorkSuperseded when the fence moved, the operation ended, or the bank's vectors became another model's.
     """
-    changed = [document for document in prepared.documents if not document.is_unchanged]
+    changed = prepared.changed
+    replaced = [document for document in changed if document.outline.replaces]
+    coming = [entity for fact in prepared.facts for entity in fact.entities] if replaced else []
     scopes = list(dict.fromkeys(scope for fact in prepared.facts for scope in fact.scopes))
     with account.unrecorded() as lines, ports.store.transaction(tenant_id) as tx:
         tx.operations.renew(lease, ports.settings.hindsight_retain_lease_seconds)
         with tx.together():
-            reopened = tx.documents.write(lease.bank_id, [_version(document, prepared, lease) for document in changed])
+            reopened = tx.documents.write(lease.bank_id, versions(prepared, lease), coming)
+            files = {
+                each.outline.document_id: each.task.file
+                for each in changed
+                if each.task.file or (each.outline.replaces and not each.task.is_again)
+            }
+            if files:
+                tx.documents.set_files(lease.bank_id, files)
+            for document in replaced:
+                reopened += _relabel(tx, lease, document, prepared.volatile)
             if prepared.facts:
                 _write_facts(tx, ports, lease, prepared.facts, rule)
             tx.usage.record(lines)
         to_wake = _end(tx, lease, prepared, account, scopes, reopened)
+        if replaced:
+            tx.reflect.forget_answers(lease.bank_id)
         if changed:
             tx.memories.touch_bank(lease.bank_id, ports.embedder.model if prepared.facts else None)
-        if any(document.replaces for document in changed):
-            tx.reflect.forget_answers(lease.bank_id)
+        if replaced or len(prepared.facts) > MOST_LINKED_AT_ONCE:
+            to_wake = replace(to_wake, links=True)
         reached(points.BEFORE_COMMIT)
     reached(points.AFTER_COMMIT)
     return to_wake
@@ -104,12 +106,25 @@ def defer(
 
 def _write_facts(tx: Transaction, ports: RetainPorts, lease: Lease, facts: Sequence[NewFact], rule: LinkRule) -> None:
     tx.memories.add(lease.bank_id, ports.embedder.model, facts)
-    tx.memories.link(lease.bank_id, facts, rule)
     mentions = [
-        Mention(fact.id, name, fact.occurred_start or fact.mentioned_at) for fact in facts for name in fact.entities
+        Mention(fact.id, entity, fact.occurred_start or fact.mentioned_at) for fact in facts for entity in fact.entities
     ]
     tx.entities.mention(lease.bank_id, mentions)
+    if len(facts) > MOST_LINKED_AT_ONCE:
+        tx.links.add_later(lease.bank_id, facts)
+    else:
+        tx.links.add(lease.bank_id, facts, rule)
     tx.scopes.open_work(lease.bank_id, {fact.id: fact.scopes for fact in facts})
+
+
+def _relabel(tx: Transaction, lease: Lease, document: DocumentPlan, volatile: Sequence[str]) -> list[ScopeId]:
+    """Labels the facts of the chunks that stay as their items are labelled now; the scopes that have work then."""
+    changes = {
+        chunk.index: change
+        for chunk in document.chunks
+        if chunk.former is not None and (change := relabelling(chunk.part, chunk.former_part)) is not None
+    }
+    return relabel(tx, lease.bank_id, document.outline.document_id, changes, volatile)
 
 
 def _end(
@@ -121,50 +136,14 @@ def _end(
     reopened: Sequence[ScopeId],
 ) -> ToWake:
     """Ends the operation under its fence, and says whom to wake."""
+    new = [document.outline.document_id for document in prepared.changed if document.outline.stored is None]
+    twins = tx.documents.twins(lease.bank_id, new) if new else {}
+    result = result_of(prepared, account, twins)
     if prepared.error is None:
-        tx.operations.complete(lease, _result(prepared, account))
+        tx.operations.complete(lease, result)
     else:
         left = to_json(prepared.unfinished)
-        tx.operations.fail(lease, type(prepared.error).__name__, str(prepared.error), _result(prepared, account), left)
+        tx.operations.fail(lease, type(prepared.error).__name__, str(prepared.error), result, left)
+    tx.webhooks.tell(lease.bank_id, events_of(prepared, lease))
     opened = tx.scopes.ids(lease.bank_id, scopes) if scopes else []
     return ToWake(list(dict.fromkeys([*opened, *reopened])), tx.operations.waiting(lease))
-
-
-def _version(document: DocumentPlan, prepared: Prepared, lease: Lease) -> DocumentVersion:
-    return DocumentVersion(
-        document_id=document.document_id,
-        external_id=document.external_id,
-        text=document.body if document.recipe.config.store_document_text else None,
-        text_length=len(document.body),
-        content_hash=document.content_hash,
-        retain_params=document.params,
-        tags=document.tags,
-        chunks=[_chunk(document, chunk, prepared) for chunk in document.chunks],
-        replaces=document.replaces,
-        appends=document.appends,
-        operation_id=lease.operation_id,
-        revision_id=uuid4(),
-        facts_added=sum(1 for fact in prepared.facts if fact.document_id == document.document_id),
-    )
-
-
-def _chunk(document: DocumentPlan, chunk: ChunkPlan, prepared: Prepared) -> NewChunk:
-    extraction = None if chunk.key is None else extraction_to_json(prepared.found[chunk.key])
-    text = chunk.text if document.recipe.config.store_document_text else ""
-    return NewChunk(chunk.index, text, chunk.content_hash, extraction, chunk.key)
-
-
-def _result(prepared: Prepared, account: Account) -> JsonObject:
-    totals = account.totals
-    return {
-        "document_ids": [document.external_id for document in prepared.documents],
-        "unit_ids_count": len(prepared.facts),
-        "extraction_errors_count": len(prepared.problems),
-        "extraction_errors": [problem[:500] for problem in prepared.problems[:_MOST_SAMPLES]],
-        "usage": {
-            "input_tokens": totals.input_tokens,
-            "output_tokens": totals.output_tokens,
-            "total_tokens": totals.total_tokens,
-            "cached_tokens": totals.cached_tokens,
-        },
-    }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hindsight_aws.ports.clock import Clock
 from hindsight_aws.ports.model_gateway import Embedder, TextModel
+from hindsight_aws.ports.screening import ContentGuard
 from hindsight_aws.ports.store import Store
 from hindsight_aws.ports.wakeups import Wakeups
 from hindsight_aws.settings import Settings
@@ -15,7 +16,7 @@ from hindsight_aws.settings import Settings
 class RetainPorts:
     """`text_model` None means that there is no model (`HINDSIGHT_API_LLM_PROVIDER=none`).
 
-    Chunks are stored as they are.
+    Chunks are stored as they are.  `guard` is a deployment's own, beside the built-in detectors of screening.
     """
 
     store: Store
@@ -24,3 +25,4 @@ class RetainPorts:
     wakeups: Wakeups
     clock: Clock
     settings: Settings
+    guard: ContentGuard | None = None

@@ -6,33 +6,41 @@ Called by `retain` and by the ingest job; calls begin, plan, extraction, assembl
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from hindsight_aws.entities import resolve
 from hindsight_aws.errors import (
-    Conflict,
     InvalidRequest,
     ModelError,
     ModelUnavailable,
+    WorkCrashed,
     WorkDeferred,
     WorkSuperseded,
 )
 from hindsight_aws.faults import reached
-from hindsight_aws.model.ids import OperationId, TenantId
-from hindsight_aws.ports.memories import LinkRule
+from hindsight_aws.links.rule import link_rule
+from hindsight_aws.model.ids import DocumentId, OperationId, TenantId
+from hindsight_aws.model.operation import FILE_CONVERT_RETAIN
+from hindsight_aws.ports.documents import StoredChunk
+from hindsight_aws.ports.links import LinkRule
 from hindsight_aws.retain import points
 from hindsight_aws.retain.account import Account
-from hindsight_aws.retain.assemble import drafts, facts
-from hindsight_aws.retain.begin import LeasedOperation, begin
-from hindsight_aws.retain.commit import MOST_LINKS, Prepared, commit
+from hindsight_aws.retain.assemble import Draft, drafts, facts, named, names_of
+from hindsight_aws.retain.begin import GaveWay, LeasedOperation, begin
+from hindsight_aws.retain.checkpoint import Checkpoint
+from hindsight_aws.retain.commit import commit
 from hindsight_aws.retain.extraction.extract_all import Extractions, Wanted, extract_all
-from hindsight_aws.retain.extraction.found import Extraction, from_json, to_json
+from hindsight_aws.retain.extraction.found import Extraction, from_json
 from hindsight_aws.retain.extraction.recipes import config_of, recipe_of
 from hindsight_aws.retain.intake.accepted import DocumentTask
 from hindsight_aws.retain.outcome import Attempt
-from hindsight_aws.retain.plan import DocumentPlan, plan_document, planned_id
+from hindsight_aws.retain.plan import DocumentPlan, Outline, outline, plan_document, planned_id
 from hindsight_aws.retain.ports import RetainPorts
-from hindsight_aws.retain.settle import fail, overtaken, put_off, wake
+from hindsight_aws.retain.precheck import check_may_run
+from hindsight_aws.retain.prepared import Prepared
+from hindsight_aws.retain.settle import fail, leave_to_others, put_off, wake
 from hindsight_aws.retain.triage import sort_out
+from hindsight_aws.retain.vectors import KeepingEmbedder
 
 
 def run_retain(ports: RetainPorts, tenant_id: TenantId, operation_id: OperationId, seconds: float) -> Attempt:
@@ -42,11 +50,16 @@ def run_retain(ports: RetainPorts, tenant_id: TenantId, operation_id: OperationI
     call whose result was kept.  Raises: DatabaseUnavailable; the rows then say what is left to do.
     """
     with ports.store.transaction(tenant_id) as tx:
-        leased = begin(tx, operation_id, ports.settings.hindsight_retain_lease_seconds)
-        operation = None if leased is not None else tx.operations.find(operation_id)
-    if leased is not None:
-        return carry_out(ports, tenant_id, leased, seconds)
+        begun = begin(tx, operation_id, ports.settings.hindsight_retain_lease_seconds)
+        operation = None if begun is not None else tx.operations.find(operation_id)
+    if isinstance(begun, GaveWay):
+        ports.wakeups.wake_operations(tenant_id, begun.to_wake)
+        return Attempt("busy")
+    if begun is not None:
+        return carry_out(ports, tenant_id, begun, seconds)
     is_open = operation is not None and operation.status in ("pending", "processing")
+    if operation is not None and is_open and operation.kind == FILE_CONVERT_RETAIN:
+        ports.wakeups.wake_conversions(tenant_id, [operation_id])
     return Attempt("busy" if is_open else "absent")
 
 
@@ -58,7 +71,7 @@ def carry_out(ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation, 
     reached(points.AFTER_LEASE)
     account = Account(leased.lease)
     try:
-        _check_limits(ports, leased)
+        check_may_run(ports, leased)
         prepared = _prepare(ports, tenant_id, leased, account, time.monotonic() + seconds)
         to_wake = commit(
             ports, tenant_id, leased.lease, prepared, account, _link_rule(ports, leased, len(prepared.facts))
@@ -66,9 +79,9 @@ def carry_out(ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation, 
     except (WorkDeferred, ModelUnavailable) as passing:
         return put_off(ports, tenant_id, leased, account, passing)
     except WorkSuperseded as superseded:
-        return overtaken(ports, tenant_id, account, superseded)
-    except (ModelError, InvalidRequest) as final:
-        return fail(ports, tenant_id, leased, account, final)
+        return leave_to_others(ports, tenant_id, account, superseded)
+    except (ModelError, InvalidRequest, WorkCrashed) as final:
+        return fail(ports, tenant_id, leased.lease, account, final)
     wake(ports, tenant_id, leased, to_wake)
     return Attempt("completed" if prepared.error is None else "failed", account.totals, prepared.error)
 
@@ -86,19 +99,39 @@ def _prepare(
     if verdict.error is not None:
         if not verdict.tasks:
             raise verdict.error
-        plans = [_plan(ports, tenant_id, leased, task) for task in verdict.tasks]
-    changed = [plan for plan in plans if not plan.is_unchanged]
-    made = drafts(leased.lease.operation_id, changed, extractions.found)
+        done = {id(plan.task): plan for plan in plans}
+        plans = [
+            done.get(id(task)) or plan_document(_outline(ports, tenant_id, leased, task)) for task in verdict.tasks
+        ]
+    made = _named(ports, tenant_id, leased, drafts(leased.lease.operation_id, plans, extractions.found))
     volatile = config_of(ports.settings, leased.bank, None).volatile_tags
-    ready = facts(made, ports.embedder, volatile, account.take)
+    embedder = KeepingEmbedder(ports, tenant_id, leased, account, give_up_at)
+    ready = facts(made, embedder, volatile, account.take)
     reached(points.AFTER_EMBED)
-    keys = {chunk.key for plan in changed for chunk in plan.chunks}
+    keys = {chunk.key for plan in plans for chunk in plan.new_chunks}
     problems = [problem for key in extractions.found if key in keys for problem in extractions.found[key].problems]
-    return Prepared(plans, ready, extractions.found, problems, verdict.unfinished, verdict.error)
+    return Prepared(
+        documents=plans,
+        facts=ready,
+        found=extractions.found,
+        volatile=tuple(volatile),
+        left_out=leased.left_out,
+        superseded=leased.superseded,
+        problems=problems,
+        unfinished=verdict.unfinished,
+        error=verdict.error,
+    )
 
 
 def _plans(ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation) -> list[DocumentPlan]:
-    return [_plan(ports, tenant_id, leased, task) for task in leased.tasks]
+    """What is to be done for each document, with the chunks of its stored version that may stay."""
+    outlines = [_outline(ports, tenant_id, leased, task) for task in leased.tasks]
+    changing = [outline.document_id for outline in outlines if outline.needs_former_chunks]
+    former: Mapping[DocumentId, Sequence[StoredChunk]] = {}
+    if changing:
+        with ports.store.transaction(tenant_id) as tx:
+            former = tx.documents.chunks(leased.bank.bank_id, changing)
+    return [plan_document(outline, former.get(outline.document_id, ())) for outline in outlines]
 
 
 def _extractions(
@@ -114,57 +147,61 @@ def _extractions(
     Those kept before come first, then those of the stored version, then the model's.
     """
     wanted = [
-        Wanted(chunk.key, plan.recipe.extractor, chunk.passage)
+        Wanted(chunk.key, plan.outline.recipe.extractor, chunk.passage)
         for plan in plans
-        if plan.recipe.extractor is not None and not plan.is_unchanged
-        for chunk in plan.chunks
+        if plan.outline.recipe.extractor is not None
+        for chunk in plan.new_chunks
         if chunk.key is not None
     ]
     known = _known(ports, tenant_id, leased, [each.key for each in wanted])
     missing = [each for each in wanted if each.key not in known]
     extractions = Extractions()
     if missing and ports.text_model is not None:
-
-        def keep(found: Mapping[str, Extraction]) -> None:
-            with account.unrecorded() as lines, ports.store.transaction(tenant_id) as tx:
-                tx.operations.renew(leased.lease, ports.settings.hindsight_retain_lease_seconds)
-                tx.operations.keep_extractions(leased.lease, {key: to_json(each) for key, each in found.items()})
-                tx.usage.record(lines)
-
-        in_flight = ports.settings.hindsight_api_retain_parallelism
+        chunks = len({each.key for each in wanted})
+        checkpoint = Checkpoint(ports, tenant_id, leased.lease, account, total=chunks, known=len(known))
         extractions = extract_all(
-            ports.text_model, missing, account.take, keep, in_flight=in_flight, give_up_at=give_up_at
+            ports.text_model,
+            missing,
+            account.take,
+            checkpoint.keep,
+            in_flight=ports.settings.hindsight_api_retain_parallelism,
+            give_up_at=give_up_at,
+            require_wanted=checkpoint.require_wanted,
         )
     extractions.found.update(known)
     return extractions
 
 
+def _named(ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation, made: list[Draft]) -> list[Draft]:
+    """The drafts with the bank's entities for their names."""
+    if not any(draft.names for draft in made):
+        return made
+    floor = max(
+        ports.settings.hindsight_api_entity_trgm_similarity_threshold,
+        ports.settings.hindsight_api_entity_merge_min_similarity,
+    )
+    with ports.store.transaction(tenant_id) as tx:
+        return named(made, resolve(tx.entities, leased.bank.bank_id, names_of(made), floor))
+
+
 def _known(ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation, keys: list[str]) -> dict[str, Extraction]:
     known = {key: leased.kept[key] for key in keys if key in leased.kept}
     asked = [key for key in keys if key not in known]
-    if asked and leased.stored:
+    bank_id, operation_id = leased.bank.bank_id, leased.lease.operation_id
+    again = {planned_id(bank_id, operation_id, task) for task in leased.tasks if task.is_again}
+    asking = [document_id for document_id in leased.stored if document_id not in again]
+    if asked and asking:
         with ports.store.transaction(tenant_id) as tx:
-            known |= tx.documents.extractions(leased.bank.bank_id, list(leased.stored), asked)
+            known |= tx.documents.extractions(bank_id, asking, asked)
     return {key: from_json(kept) for key, kept in known.items()}
 
 
-def _plan(ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation, task: DocumentTask) -> DocumentPlan:
-    has_model = ports.text_model is not None
-    recipe = recipe_of(ports.settings, tenant_id, leased.bank, task.parts[0].strategy, has_model=has_model)
+def _outline(ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation, task: DocumentTask) -> Outline:
+    strategy = task.parts[0].strategy if task.parts else None
+    recipe = recipe_of(ports.settings, tenant_id, leased.bank, strategy, has_model=ports.text_model is not None)
     bank_id, operation_id = leased.bank.bank_id, leased.lease.operation_id
-    stored = leased.stored.get(planned_id(bank_id, operation_id, task))
-    return plan_document(bank_id, operation_id, task, recipe, stored)
-
-
-def _check_limits(ports: RetainPorts, leased: LeasedOperation) -> None:
-    most = ports.settings.hindsight_api_retain_max_attempts
-    if leased.lease.attempts > most:
-        raise ModelError(f"gave up after {most} attempts that did not come to an end")
-    made_by = leased.bank.embedding_model
-    if made_by is not None and made_by != ports.embedder.model:
-        raise Conflict(f"the bank's vectors are made by {made_by}; those of {ports.embedder.model} cannot be mixed in")
+    return outline(bank_id, operation_id, task, recipe, leased.stored.get(planned_id(bank_id, operation_id, task)))
 
 
 def _link_rule(ports: RetainPorts, leased: LeasedOperation, new_facts: int) -> LinkRule:
-    exact = leased.facts_in_bank + new_facts <= ports.settings.hindsight_link_exact_limit
-    return LinkRule(ports.settings.hindsight_api_semantic_link_min_similarity, MOST_LINKS, exact)
+    return link_rule(ports.settings, leased.facts_in_bank + new_facts)

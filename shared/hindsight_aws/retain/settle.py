@@ -1,13 +1,22 @@
-"""Settles an attempt that did not store what it was to: puts it off, or ends it as failed.
+"""Settles an attempt that did not store what it was to: puts it off, lets it wait long, or ends it as failed.
 
 Called by the job; calls commit.
 """
 
 from __future__ import annotations
 
-from hindsight_aws.errors import HindsightError, ModelUnavailable, WorkDeferred, WorkRaced, WorkSuperseded
+from typing import Final
+
+from hindsight_aws.errors import (
+    HindsightError,
+    ModelUnavailable,
+    WorkCrashed,
+    WorkDeferred,
+    WorkRaced,
+    WorkSuperseded,
+)
 from hindsight_aws.faults import reached
-from hindsight_aws.model.ids import TenantId
+from hindsight_aws.model.ids import OperationId, TenantId
 from hindsight_aws.model.operation import Lease
 from hindsight_aws.retain import points
 from hindsight_aws.retain.account import Account
@@ -17,8 +26,16 @@ from hindsight_aws.retain.extraction.recipes import config_of
 from hindsight_aws.retain.outcome import Attempt
 from hindsight_aws.retain.ports import RetainPorts
 
-_LONGEST_WAIT_S = 900.0
-_FIRST_WAIT_S = 5.0
+_LONGEST_WAIT_S: Final = 900.0
+_FIRST_WAIT_S: Final = 5.0
+_LONGEST_RESET_S: Final = 86_400.0
+_MAY_PASS: Final = (ModelUnavailable, WorkCrashed, WorkRaced)
+"""What asking again later could change; a refusal or a wrong request stays what it is."""
+
+
+def attempts_allowed(ports: RetainPorts, lease: Lease) -> int:
+    """How many attempts, those of earlier rounds included, may have been begun by the end of this round."""
+    return ports.settings.hindsight_api_retain_max_attempts * (lease.revivals + 1)
 
 
 def put_off(
@@ -27,13 +44,13 @@ def put_off(
     """Defers; a provider's fault counts as an attempt and the last one fails, a request to slow down never does."""
     lease = leased.lease
     counts = isinstance(passing, (ModelUnavailable, WorkRaced))
-    if counts and lease.attempts >= ports.settings.hindsight_api_retain_max_attempts:
-        return fail(ports, tenant_id, leased, account, passing)
+    if counts and lease.attempts >= attempts_allowed(ports, lease):
+        return fail(ports, tenant_id, lease, account, passing)
     wait_s = _wait(ports, lease, passing)
     try:
         defer(ports, tenant_id, lease, passing, account, wait_s, counts=counts)
     except WorkSuperseded as superseded:
-        return overtaken(ports, tenant_id, account, superseded)
+        return leave_to_others(ports, tenant_id, account, superseded)
     return Attempt("deferred", account.totals, passing, wait_s)
 
 
@@ -43,23 +60,42 @@ def _wait(ports: RetainPorts, lease: Lease, passing: HindsightError) -> float:
             return 0.0
         if passing.until is not None:
             asked = (passing.until - ports.clock.now()).total_seconds()
-            return min(max(asked, 1.0), _LONGEST_WAIT_S)
+            return min(max(asked, 1.0), _LONGEST_RESET_S)
     return min(_FIRST_WAIT_S * 2.0 ** min(lease.fence - 1, 10), _LONGEST_WAIT_S)
 
 
-def fail(
-    ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation, account: Account, final: HindsightError
-) -> Attempt:
-    """Ends the operation as failed; nothing of it is stored, and what its calls cost is in the ledger."""
+def fail(ports: RetainPorts, tenant_id: TenantId, lease: Lease, account: Account, final: HindsightError) -> Attempt:
+    """Ends the operation as failed, or this round of attempts when another one may help.
+
+    Nothing of the attempt is stored, and what its calls cost is in the ledger.
+    """
+    is_last = lease.revivals >= ports.settings.hindsight_retain_max_revivals
+    wait_s = ports.settings.hindsight_retain_revival_seconds * 2.0**lease.revivals
+    revives = isinstance(final, _MAY_PASS) and not is_last
     try:
-        to_wake = give_up(ports, tenant_id, leased.lease, final, account)
+        if revives:
+            to_wake = _revive(ports, tenant_id, lease, account, final, wait_s)
+        else:
+            to_wake = list(give_up(ports, tenant_id, lease, final, account).operations)
     except WorkSuperseded as superseded:
-        return overtaken(ports, tenant_id, account, superseded)
-    wake(ports, tenant_id, leased, to_wake)
-    return Attempt("failed", account.totals, final)
+        return leave_to_others(ports, tenant_id, account, superseded)
+    reached(points.BEFORE_WAKEUP)
+    if to_wake:
+        ports.wakeups.wake_operations(tenant_id, to_wake)
+    return Attempt("deferred", account.totals, final, wait_s) if revives else Attempt("failed", account.totals, final)
 
 
-def overtaken(ports: RetainPorts, tenant_id: TenantId, account: Account, superseded: WorkSuperseded) -> Attempt:
+def _revive(
+    ports: RetainPorts, tenant_id: TenantId, lease: Lease, account: Account, passing: HindsightError, wait_s: float
+) -> list[OperationId]:
+    """Lets the operation wait long; later ones on its documents go first, so whose turn it is must be told."""
+    with account.unrecorded() as lines, ports.store.transaction(tenant_id) as tx:
+        tx.usage.record(lines)
+        tx.operations.revive(lease, wait_s, kind=type(passing).__name__, reason=str(passing))
+        return tx.operations.waiting(lease)
+
+
+def leave_to_others(ports: RetainPorts, tenant_id: TenantId, account: Account, superseded: WorkSuperseded) -> Attempt:
     """Leaves the operation to whoever took it over, or ended it; what the calls cost is in the ledger all the same."""
     with account.unrecorded() as lines, ports.store.transaction(tenant_id) as tx:
         tx.usage.record(lines)
@@ -74,3 +110,5 @@ def wake(ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation, to_wa
         ports.wakeups.wake_scopes(tenant_id, leased.bank.bank_id, to_wake.scopes)
     if to_wake.operations:
         ports.wakeups.wake_operations(tenant_id, to_wake.operations)
+    if to_wake.links:
+        ports.wakeups.wake_links(tenant_id, leased.bank.bank_id)

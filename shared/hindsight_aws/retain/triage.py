@@ -33,8 +33,8 @@ def sort_out(plans: Sequence[DocumentPlan], failed: Mapping[str, HindsightError]
     unfinished: list[DocumentTask] = []
     causes: dict[str, HindsightError] = {}
     for plan in plans:
-        errors = {chunk.part.position: failed[chunk.key] for chunk in plan.chunks if chunk.key and chunk.key in failed}
-        if plan.is_unchanged or not errors:
+        errors = {chunk.part.position: failed[chunk.key or ""] for chunk in plan.new_chunks if chunk.key in failed}
+        if not errors:
             tasks.append(plan.task)
             continue
         causes |= {f"items[{position}].content": error for position, error in errors.items()}

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.rows import dict_row
 
@@ -19,6 +18,7 @@ from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.retain import RetainItem, RetainPorts, RetainRequest, RetainResult, retain, submit
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
+from tests.support.admin import admin
 from tests.support.database import Database
 from tests.support.models import HashEmbedder, NotedWakeups, ScriptedModel
 
@@ -53,20 +53,22 @@ class Workshop:
     def retain(self, *items: RetainItem, bank: str = "bank") -> RetainResult:
         return retain(self.ports, self.principal, bank, RetainRequest(items))
 
+    def retain_as(self, *items: RetainItem, bank: str = "bank", **fields: Any) -> RetainResult:
+        """The same with fields of the request, such as `operation_id`."""
+        return retain(self.ports, self.principal, bank, RetainRequest(items, **fields))
+
     def submit(self, *items: RetainItem, bank: str = "bank", **fields: Any) -> RetainResult:
         return submit(self.ports, self.principal, bank, RetainRequest(items, **fields))
 
     def rows(self, query: str, *params: object) -> list[dict[str, Any]]:
         """Rows as the superuser sees them."""
-        with psycopg.connect(self.database.admin_url, row_factory=dict_row) as admin:
-            admin.execute("SET search_path = hindsight, public")
-            return admin.execute(query.encode(), params).fetchall()
+        with admin(self.database.admin_url) as connection:
+            return connection.cursor(row_factory=dict_row).execute(query.encode(), params).fetchall()
 
     def change(self, statement: str, *params: object) -> None:
         """Changes rows behind the product's back."""
-        with psycopg.connect(self.database.admin_url, autocommit=True) as admin:
-            admin.execute("SET search_path = hindsight, public")
-            admin.execute(statement.encode(), params)
+        with admin(self.database.admin_url) as connection:
+            connection.execute(statement.encode(), params)
 
     def texts(self) -> list[str]:
         """The stored facts in the order of their documents."""

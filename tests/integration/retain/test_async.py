@@ -40,8 +40,11 @@ def test_submitted_work_is_done_by_a_worker(workshop: Workshop) -> None:
     (parent,) = workshop.rows("SELECT operation_id, result, items_count FROM operations WHERE kind = 'batch_retain'")
     assert parent["operation_id"] == result.operation_id
     assert parent["result"] == {
-        "items_count": 3, "total_tokens": parent["result"]["total_tokens"], "num_sub_batches": 1, "unit_ids_count": 3,
-        "extraction_errors_count": 0,
+        "is_parent": True, "items_count": 3, "total_tokens": parent["result"]["total_tokens"], "num_sub_batches": 1,
+        "unit_ids_count": 3, "extraction_errors_count": 0,
+        "usage": {
+            "input_tokens": 300, "output_tokens": 60, "total_tokens": 360, "cached_tokens": 0, "thoughts_tokens": 0,
+        },
     }  # fmt: skip
 
 
@@ -226,7 +229,9 @@ def test_an_unsent_wake_up_is_found_by_the_sweep(workshop: Workshop) -> None:
 
     report = sweep(workshop.store, workshop.wakeups, workshop.settings)
 
-    assert report.woken == {"operation:retain": 1, "consolidation": 1}
+    assert {kind: report.woken[kind] for kind in ("operation:retain", "consolidation")} == {
+        "operation:retain": 1, "consolidation": 1,
+    }  # fmt: skip
     workshop.deliver_all()
     assert len(workshop.texts()) == 4
     assert len(workshop.wakeups.scopes) >= 1

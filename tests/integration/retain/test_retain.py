@@ -71,6 +71,7 @@ def test_all_that_hangs_on_a_fact_is_written_with_it(workshop: Workshop) -> None
 
 
 def test_scopes_become_work_and_their_workers_are_woken(workshop: Workshop) -> None:
+    """Case [C004]. Of a shared fact only the scope is the untagged one: its tags stay on it."""
     workshop.retain(
         RetainItem("One.", tags=("a", "b")),
         RetainItem("Two.", tags=("b", "a"), observation_scopes="per_tag"),
@@ -90,12 +91,15 @@ def test_scopes_become_work_and_their_workers_are_woken(workshop: Workshop) -> N
         ("Three.", None, "done", "no_scope"),
         ("Four.", [], "pending", None),
     ]
+    (shared,) = workshop.rows("SELECT tags FROM memory_units WHERE text = 'Four.'")
+    assert shared["tags"] == ["a"]
     assert work[0]["scope_key"] == Scope.of(["a", "b"]).key
     scopes = {row["scope_id"] for row in workshop.rows("SELECT scope_id FROM scopes")}
     assert {scope_id for _, _, scope_id in workshop.wakeups.scopes} == scopes
 
 
 def test_a_banks_default_scopes_are_stamped_on_the_fact(workshop: Workshop) -> None:
+    """Case [C016]. A later default changes none that are stored."""
     workshop.retain(RetainItem("Before."))
     workshop.change('UPDATE banks SET config = \'{"default_observation_scopes": "shared"}\'')
 
@@ -103,6 +107,8 @@ def test_a_banks_default_scopes_are_stamped_on_the_fact(workshop: Workshop) -> N
 
     stamped = {row["text"]: row["observation_scopes"] for row in workshop.rows("SELECT * FROM memory_units")}
     assert stamped == {"Before.": None, "After.": "shared", "Own.": [["a"]]}
+    workshop.change('UPDATE banks SET config = \'{"default_observation_scopes": "per_tag"}\'')
+    assert {row["text"]: row["observation_scopes"] for row in workshop.rows("SELECT * FROM memory_units")} == stamped
 
 
 @pytest.mark.parametrize("switch", ["enable_auto_consolidation", "enable_observations"])
@@ -179,7 +185,7 @@ def test_a_vector_without_direction_is_not_stored_and_not_linked(workshop: Works
     workshop.retain(RetainItem("One."), RetainItem("One."))
 
     assert [row["embedding"] for row in workshop.rows("SELECT embedding FROM memory_units")] == [None, None]
-    assert workshop.rows("SELECT * FROM memory_links") == []
+    assert workshop.rows("SELECT * FROM memory_links WHERE link_type = 'semantic'") == []
 
 
 def test_another_models_vectors_are_never_mixed_in(workshop: Workshop) -> None:
@@ -228,10 +234,11 @@ def test_a_refused_request_writes_nothing(workshop: Workshop) -> None:
     assert workshop.rows("SELECT * FROM banks") == []
 
 
-def test_no_items_are_nothing_to_do(workshop: Workshop) -> None:
-    result = workshop.retain()
+def test_no_items_are_refused(workshop: Workshop) -> None:
+    for send in (workshop.retain, workshop.submit):
+        with pytest.raises(InvalidField, match="items must hold at least one item"):
+            send()
 
-    assert (result.items_count, result.is_async) == (0, False)
     assert workshop.rows("SELECT * FROM banks") == []
 
 

@@ -16,7 +16,9 @@ from hindsight_aws.retain.account import Account
 
 @pytest.fixture
 def account() -> Account:
-    return Account(Lease(OperationId(uuid4()), BankId(uuid4()), "retain", "s", {}, None, (), 1, 1, datetime.now(UTC)))
+    return Account(
+        Lease(OperationId(uuid4()), BankId(uuid4()), "retain", "s", {}, None, (), 1, 1, 0, datetime.now(UTC))
+    )
 
 
 def _usage(task: str) -> ModelUsage:

@@ -6,11 +6,11 @@ import json
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, field_validator, model_validator
 
 from hindsight_aws.api.schemas.text import without_surrogates
 from hindsight_aws.errors import InvalidField
-from hindsight_aws.retain import EntityHint, RetainItem, RetainRequest
+from hindsight_aws.retain import USUAL_ENTITY_TYPE, EntityHint, RetainItem, RetainRequest
 from hindsight_aws.retain.intake.timestamps import read_timestamp
 from hindsight_aws.text.sanitise import clean, is_blank
 
@@ -49,11 +49,38 @@ Tags = Annotated[list[str], BeforeValidator(_as_tags)]
 Blocks = list[Annotated[TextBlock | AttachmentBlock, Field(discriminator="type")]]
 
 
+def text_of(content: str | Blocks) -> str:
+    """The text as one."""
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(block.text for block in content if isinstance(block, TextBlock))
+
+
+def _with_text(value: str | Blocks) -> str | Blocks:
+    if not isinstance(value, str) and any(isinstance(block, AttachmentBlock) for block in value):
+        raise ValueError("attachments are not supported: send text blocks only")
+    if is_blank(clean(text_of(value))):
+        raise ValueError("content cannot be empty")
+    return value
+
+
+def _as_a_time(value: str | None) -> str | None:
+    try:
+        read_timestamp(value, "timestamp")
+    except InvalidField as wrong:
+        raise ValueError(f"timestamp {wrong.problem}") from None
+    return value
+
+
+Content = Annotated[str | Blocks, AfterValidator(_with_text)]
+Timestamp = Annotated[str | None, AfterValidator(_as_a_time)]
+
+
 class MemoryItem(BaseModel):
     """One piece of text to remember."""
 
-    content: str | Blocks
-    timestamp: str | None = None
+    content: Content
+    timestamp: Timestamp = None
     context: str | None = None
     metadata: dict[str, str | None] | None = None
     document_id: str | None = None
@@ -64,34 +91,16 @@ class MemoryItem(BaseModel):
     strategy: str | None = None
     update_mode: Literal["replace", "append"] | None = None
 
-    @field_validator("content")
-    @classmethod
-    def _has_text(cls, value: str | Blocks) -> str | Blocks:
-        if not isinstance(value, str) and any(isinstance(block, AttachmentBlock) for block in value):
-            raise ValueError("attachments are not supported: send text blocks only")
-        if is_blank(clean(_text(value))):
-            raise ValueError("content cannot be empty")
-        return value
-
-    @field_validator("timestamp")
-    @classmethod
-    def _is_a_time(cls, value: str | None) -> str | None:
-        try:
-            read_timestamp(value, "timestamp")
-        except InvalidField as wrong:
-            raise ValueError(f"timestamp {wrong.problem}") from None
-        return value
-
     def as_item(self) -> RetainItem:
         """The item as retain takes it."""
         scopes = self.observation_scopes
         return RetainItem(
-            content=_text(self.content),
+            content=text_of(self.content),
             timestamp=read_timestamp(self.timestamp, "timestamp"),
             context=self.context,
             metadata=self.metadata or {},
             document_id=self.document_id,
-            entities=tuple(EntityHint(hint.text, hint.type or "CONCEPT") for hint in self.entities or ()),
+            entities=tuple(EntityHint(hint.text, hint.type or USUAL_ENTITY_TYPE) for hint in self.entities or ()),
             resolve_entities=self.resolve_entities is not False,
             tags=tuple(self.tags or ()),
             observation_scopes=tuple(tuple(tags) for tags in scopes) if isinstance(scopes, list) else scopes,
@@ -130,9 +139,3 @@ class RetainBody(BaseModel):
             document_tags=tuple(self.document_tags or ()),
             operation_id=None if self.operation_id is None else UUID(self.operation_id),
         )
-
-
-def _text(content: str | Blocks) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n\n".join(block.text for block in content if isinstance(block, TextBlock))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
 
+from hindsight_aws.model.document import SourceFile
 from hindsight_aws.model.scope import ObservationScopes
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
 from hindsight_aws.retain.intake.requests import UpdateMode
@@ -34,6 +35,8 @@ class Part:
     tags: tuple[str, ...] = ()
     observation_scopes: ObservationScopes | None = None
     strategy: str | None = None
+    resolve_entities: bool = True
+    entity_types: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -46,13 +49,16 @@ class DocumentTask:
     """The parts that make one document.
 
     `external_id` None: one is generated from the operation and `place`, the first item's position in the request, so
-    that every attempt finds the same document.
+    that every attempt finds the same document.  `is_again`: the document is made anew from its own stored text, which
+    the attempt reads; there are no parts before.
     """
 
     external_id: str | None
     mode: UpdateMode
     parts: tuple[Part, ...]
     place: int = 0
+    file: SourceFile | None = None
+    is_again: bool = False
 
 
 def to_json(documents: Sequence[DocumentTask]) -> JsonObject:
@@ -82,18 +88,31 @@ def _document_to_json(document: DocumentTask) -> JsonObject:
         "id": document.external_id,
         "mode": document.mode,
         "place": document.place,
-        "parts": [part_to_json(part) for part in document.parts],
+        "file": None if document.file is None else [document.file.name, document.file.content_type],
+        "is_again": document.is_again,
+        "parts": [] if document.is_again else [part_to_json(part) for part in document.parts],
     }
 
 
 def _document_from_json(document: JsonObject) -> DocumentTask:
-    parts = tuple(_part_from_json(part) for part in cast("list[JsonObject]", document["parts"]))
+    parts = tuple(part_from_json(part) for part in cast("list[JsonObject]", document["parts"]))
     external_id, mode = cast("str | None", document["id"]), cast("UpdateMode", document["mode"])
-    return DocumentTask(external_id, mode, parts, cast("int", document["place"]))
+    file = cast("list[str] | None", document.get("file"))
+    return DocumentTask(
+        external_id=external_id,
+        mode=mode,
+        parts=parts,
+        place=cast("int", document["place"]),
+        file=None if file is None else SourceFile(*file),
+        is_again=cast("bool", document.get("is_again", False)),
+    )
 
 
 def part_to_json(part: Part) -> JsonObject:
     """A part as rows keep it."""
+    unusual: JsonObject = {} if part.resolve_entities else {"resolve_entities": False}
+    if part.entity_types:
+        unusual["entity_types"] = dict(part.entity_types)
     return {
         "position": part.position,
         "content": part.content,
@@ -105,10 +124,12 @@ def part_to_json(part: Part) -> JsonObject:
         "tags": list(part.tags),
         "observation_scopes": scopes_to_json(part.observation_scopes),
         "strategy": part.strategy,
+        **unusual,
     }
 
 
-def _part_from_json(part: JsonObject) -> Part:
+def part_from_json(part: JsonObject) -> Part:
+    """What `part_to_json` wrote."""
     happened = cast("str | None", part["happened"])
     return Part(
         position=cast("int", part["position"]),
@@ -121,4 +142,6 @@ def _part_from_json(part: JsonObject) -> Part:
         tags=tuple(cast("list[str]", part["tags"])),
         observation_scopes=scopes_from_json(part["observation_scopes"]),
         strategy=cast("str | None", part["strategy"]),
+        resolve_entities=cast("bool", part.get("resolve_entities", True)),
+        entity_types=cast("dict[str, str]", part.get("entity_types", {})),
     )

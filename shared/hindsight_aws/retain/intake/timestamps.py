@@ -33,8 +33,12 @@ def read_timestamp(raw: str | datetime | None, field: str) -> datetime | Undated
 def check_timestamp(moment: datetime, field: str) -> datetime:
     """The moment, aware.
 
-    Raises InvalidField for the years 1 and 9999, which stand for "unknown" wherever they turn up.
+    Raises InvalidField for the years 1 and 9999, which stand for "unknown" wherever they turn up: here or in UTC.
     """
-    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
-        raise InvalidField(field, f"is not a real date: its year is {moment.year}")
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    years = [aware.year]
+    if _FIRST_YEAR <= aware.year <= _LAST_YEAR:  # the conversion of any other may overflow
+        years.append(aware.astimezone(UTC).year)
+    if not all(_FIRST_YEAR <= year <= _LAST_YEAR for year in years):
+        raise InvalidField(field, f"is not a real date: its year is {years[-1]}")
+    return aware

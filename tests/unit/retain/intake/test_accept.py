@@ -48,7 +48,7 @@ def test_content_that_shows_nothing_is_refused_by_name(content: str) -> None:
         ({"timestamp": datetime(9999, 1, 1, tzinfo=UTC)}, "timestamp"),
         ({"timestamp": datetime(1, 1, 1, tzinfo=UTC)}, "timestamp"),
     ],
-    ids=["document", "tag", "tags", "entity", "mode", "combinations", "metadata", "year-9999", "year-1"],
+    ids=["document", "tag", "tags", "entity", "mode", "C015-combinations", "metadata", "year-9999", "year-1"],
 )
 def test_a_field_over_its_limit_is_refused_by_name(fields: Any, named: str) -> None:
     with pytest.raises(InvalidField, match=rf"items\[0\]\.{named}"):
@@ -90,7 +90,20 @@ def test_timestamps_are_read(raw: str | None, expected: Any) -> None:
     assert read_timestamp(raw, "items[0].timestamp") == expected
 
 
-@pytest.mark.parametrize("raw", ["15/01/2024", "tomorrow", "0001-01-01", "9999-12-31", "now", "1705312800"])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "15/01/2024",
+        "tomorrow",
+        "0001-01-01",
+        "9999-12-31",
+        "now",
+        "1705312800",
+        "9998-12-31T23:59:59-12:00",
+        "0002-01-01T00:00:00+12:00",
+        "9999-12-31T23:59:59-12:00",
+    ],
+)
 def test_what_is_no_time_is_refused_by_name(raw: str) -> None:
     with pytest.raises(InvalidField, match=r"items\[0\]\.timestamp"):
         read_timestamp(raw, "items[0].timestamp")
@@ -108,6 +121,23 @@ def test_items_without_ids_share_a_document() -> None:
     (task,) = _accept(_ITEM, _ITEM)
 
     assert (task.external_id, len(task.parts)) == (None, 2)
+
+
+def test_items_without_ids_share_a_document_with_those_of_their_strategy() -> None:
+    """A document is read under one strategy: that of another item would be lost."""
+    of_a, of_b = replace(_ITEM, strategy="a"), replace(_ITEM, strategy="b")
+
+    tasks = _accept(of_a, of_b, _ITEM, of_a)
+
+    assert [[(part.position, part.strategy) for part in task.parts] for task in tasks] == [
+        [(0, "a"), (3, "a")], [(1, "b")], [(2, None)],
+    ]  # fmt: skip
+    assert [task.place for task in tasks] == [0, 1, 2]
+
+
+def test_items_of_one_id_have_one_strategy() -> None:
+    with pytest.raises(InvalidRequest, match=r"items\[1\]\.strategy must be that of the document's other items"):
+        _accept(replace(_ITEM, document_id="d", strategy="a"), replace(_ITEM, document_id="d"))
 
 
 def test_items_stand_alone_once_one_has_an_id() -> None:

@@ -1,0 +1,27 @@
+"""Checks, before anything is paid for, that a leased operation may still be attempted.
+
+Called by the job; pure but for the settings.
+"""
+
+from __future__ import annotations
+
+from hindsight_aws.errors import Conflict, WorkCrashed
+from hindsight_aws.retain.begin import LeasedOperation
+from hindsight_aws.retain.ports import RetainPorts
+from hindsight_aws.retain.settle import attempts_allowed
+
+
+def check_may_run(ports: RetainPorts, leased: LeasedOperation) -> None:
+    """Lets an attempt begin.
+
+    Raises: WorkCrashed when as many as are allowed did not come to an end; Conflict when a later operation has added to
+    a document that this one would replace, or when the bank's vectors are another model's.
+    """
+    allowed = attempts_allowed(ports, leased.lease)
+    if leased.lease.attempts > allowed:
+        raise WorkCrashed(f"gave up after {allowed} attempts that did not come to an end")
+    made_by = leased.bank.embedding_model
+    if made_by is not None and made_by != ports.embedder.model:
+        raise Conflict(f"the bank's vectors are made by {made_by}; those of {ports.embedder.model} cannot be mixed in")
+    if leased.overtaken:
+        raise Conflict(f"overtaken: a later retain has added to document {leased.overtaken[0]!r} while this one waited")
