@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,7 @@ from hindsight_aws.model.scope import Scope, ScopeAddress
 from hindsight_aws.ports.model_gateway import JsonObject
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
+from tests.support.admin import admin
 from tests.support.database import Database
 from tests.support.models import Answer, HashEmbedder, NotedWakeups, ScriptedModel, in_turn
 from tests.support.units import Unit, insert_units, make_bank
@@ -77,6 +79,21 @@ class Workshop:
         where = ScopeAddress(self.tenant, self.bank_id, self.scope(*tags))
         return drain(self.ports, where, lambda: seconds)
 
+    def drain_elsewhere(self, store: PostgresStore, *tags: str) -> Drained:
+        """The same by another worker, on connections of its own."""
+        mine, self.store = self.store, store
+        try:
+            return self.drain(*tags)
+        finally:
+            self.store = mine
+
+    @contextmanager
+    def watching(self) -> Iterator[psycopg.Connection[DictRow]]:
+        """A connection past every policy, for the invariants."""
+        with psycopg.connect(self.database.admin_url, row_factory=dict_row, autocommit=True) as watcher:
+            watcher.execute("SET search_path = hindsight, public")
+            yield watcher
+
     def observations(self, *tags: str) -> list[dict[str, Any]]:
         """Observations of the exact scope, oldest first, each with its evidence as {fact: (quote, origin)}."""
         return self.sql(
@@ -101,9 +118,8 @@ class Workshop:
         if self.rows is not None:
             cursor = self.rows.execute(statement.encode(), params)
             return cursor.fetchall() if cursor.description else []
-        with psycopg.connect(self.database.admin_url, row_factory=dict_row, autocommit=True) as admin:
-            admin.execute("SET search_path = hindsight, public")
-            cursor = admin.execute(statement.encode(), params)
+        with admin(self.database.admin_url) as connection:
+            cursor = connection.cursor(row_factory=dict_row).execute(statement.encode(), params)
             return cursor.fetchall() if cursor.description else []
 
 

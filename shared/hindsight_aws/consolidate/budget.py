@@ -9,18 +9,21 @@ from uuid import UUID
 from hindsight_aws.model.plan import ShownEvidence, ShownObservation
 from hindsight_aws.text.tokens import count_tokens
 
+_ALWAYS_SHOWN = 2
+
 
 def pool(related: Sequence[Sequence[UUID]], tokens: dict[UUID, int], per_fact: int) -> list[UUID]:
     """The observations to show, each once: for each fact in turn its best.
 
-    Those of one fact take up to `per_fact` tokens of text, and one is shown whatever its length.
+    Those of one fact take up to `per_fact` tokens of text.  Its first two, the best by either way of looking, are shown
+    whatever their length: an identical twin is one of them.
     """
     chosen: dict[UUID, None] = {}
     for ranked in related:
         left = per_fact
         for place, observation_id in enumerate(ranked):
             cost = tokens.get(observation_id)
-            if cost is None or (cost > left and place):
+            if cost is None or (cost > left and place >= _ALWAYS_SHOWN):
                 continue
             left -= cost
             chosen.setdefault(observation_id)

@@ -6,12 +6,16 @@ Called by jobs/consolidate.py for each wake-up.  No model call is made inside a 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from enum import Enum
 
 from hindsight_aws.banks.config import resolve
+from hindsight_aws.consolidate.compact import compact
+from hindsight_aws.consolidate.generation import Aside, Concluded, conclude
 from hindsight_aws.consolidate.ports import ConsolidationPorts
-from hindsight_aws.consolidate.round import Round, read_round
+from hindsight_aws.consolidate.read import read_round
+from hindsight_aws.consolidate.round import Round, only_requested
 from hindsight_aws.errors import (
     DatabaseRefused,
     ModelDenied,
@@ -21,6 +25,7 @@ from hindsight_aws.errors import (
     ModelReplyTruncated,
     ModelThrottled,
     ModelUnavailable,
+    WorkCancelled,
     WorkSuperseded,
 )
 from hindsight_aws.faults import reached
@@ -46,8 +51,10 @@ class Drained(Enum):
     HELD = "another worker has the lease and was told to look again"
     GONE = "the bank or the scope is no more, or observations are off"
     UNFINISHED = "time is up; the scope was woken again"
+    ASIDE = "the scope's observations are being made anew in its shadow, or the shadow came to nothing"
     DEFERRED = "the model could not be reached, or facts keep changing; the rows wait"
     SUPERSEDED = "the lease was lost"
+    CANCELLED = "somebody cancelled it; what waits waits on"
 
 
 def drain(ports: ConsolidationPorts, where: ScopeAddress, seconds_left: Callable[[], float]) -> Drained:
@@ -62,6 +69,8 @@ def drain(ports: ConsolidationPorts, where: ScopeAddress, seconds_left: Callable
         return lease
     try:
         return _drain(ports, where, lease, seconds_left)
+    except WorkCancelled:
+        return _stop(ports, where, lease)
     except WorkSuperseded:
         return Drained.SUPERSEDED
 
@@ -82,9 +91,14 @@ def _drain(
     while True:
         reached("consolidate.before_read")
         this_round = read_round(ports, where, lease, _has_time(ports, seconds_left))
+        if isinstance(this_round, Aside):
+            _release(ports, where, lease, even_if_woken=True)
+            ports.wakeups.wake_scopes(where.tenant_id, where.bank_id, this_round.woken)
+            return Drained.ASIDE
         if this_round is None:
-            if _release(ports, where, lease):
+            if _is_through(ports, where, lease, _has_time(ports, seconds_left)):
                 return Drained.DONE
+            lease = replace(lease, compacts=False)
             continue
         if not this_round.has_time():
             _release(ports, where, lease, even_if_woken=True)
@@ -99,6 +113,18 @@ def _drain(
             scope_ids = [ScopeId(where.scope_id)]
             ports.wakeups.wake_scopes(where.tenant_id, where.bank_id, scope_ids, round(wait.total_seconds()))
             return Drained.DEFERRED
+
+
+def _is_through(
+    ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease, has_time: Callable[[], bool]
+) -> bool:
+    """Ends work on a scope in which nothing is due; False when something came meanwhile."""
+    if lease.compacts:
+        compact(ports, where, lease, has_time)
+    concluded = Concluded.WAITING if lease.rebuilds is None else conclude(ports, where, lease)
+    if concluded is Concluded.WAITING:
+        return _release(ports, where, lease)
+    return concluded is Concluded.ENDED
 
 
 def _has_time(ports: ConsolidationPorts, seconds_left: Callable[[], float]) -> Callable[[], bool]:
@@ -118,7 +144,8 @@ def _work(this_round: Round) -> tuple[bool, timedelta | None]:
         this_round.note_bad_answer(f"{type(bad).__name__}: {bad}")
     except (ModelThrottled, ModelUnavailable, ModelDenied) as unreachable:
         wait, fails_after = _wait(this_round, unreachable)
-        this_round.defer(this_round.ports.clock.now() + wait, str(unreachable), fails_after=fails_after)
+        until, is_denied = this_round.ports.clock.now() + wait, isinstance(unreachable, ModelDenied)
+        this_round.defer(until, str(unreachable), fails_after=fails_after, is_denied=is_denied)
         return True, wait
     return True, None
 
@@ -139,5 +166,20 @@ def _wait(
 def _release(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease, *, even_if_woken: bool = False) -> bool:
     reached("consolidate.before_release")
     with ports.store.transaction(where.tenant_id) as tx:
+        bank = tx.banks.by_id(where.bank_id)
         tx.consolidation.finish_operations(where.bank_id)
-        return tx.consolidation.release_lease(where.bank_id, lease, even_if_woken=even_if_woken)
+        requested = bank is not None and only_requested(resolve(ports.settings, bank.overrides), lease)
+        return tx.consolidation.release_lease(
+            where.bank_id, lease, even_if_woken=even_if_woken, requested_only=requested
+        )
+
+
+def _stop(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease) -> Drained:
+    """Leaves a scope whose work was cancelled; whoever woke it since is heard by another worker."""
+    with ports.store.transaction(where.tenant_id) as tx:
+        is_released = tx.consolidation.release_lease(where.bank_id, lease, requested_only=True)
+        if not is_released:
+            tx.consolidation.release_lease(where.bank_id, lease, even_if_woken=True)
+    if not is_released:
+        ports.wakeups.wake_scopes(where.tenant_id, where.bank_id, [ScopeId(where.scope_id)])
+    return Drained.CANCELLED

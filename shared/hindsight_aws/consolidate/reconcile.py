@@ -91,19 +91,22 @@ class _Reconciler:
     def _closest(
         self, draft: _Draft, stored: Sequence[Neighbour], earlier: Sequence[_Draft]
     ) -> tuple[UUID, str] | None:
-        """The id and present text of the nearest other wording within the threshold."""
-        best: tuple[float, UUID, str] | None = None
+        """The id and present text of the nearest other wording within the threshold; of an exact twin first of all."""
+        found: list[tuple[bool, float, UUID, str]] = []
         for neighbour in stored:
             known = self._drafts.get(neighbour.observation_id)
             is_other = neighbour.observation_id != draft.observation_id and neighbour.observation_id not in self._ending
-            if is_other and (known is None or known.text is None) and (best is None or neighbour.similarity > best[0]):
-                best = (neighbour.similarity, neighbour.observation_id, neighbour.text)
+            if is_other and (known is None or known.text is None):
+                is_twin = folded(neighbour.text) == folded(draft.text or "")
+                found.append((is_twin, neighbour.similarity, neighbour.observation_id, neighbour.text))
         for other in earlier:
             if other.observation_id in self._drafts and other.text is not None:
                 similarity = _cosine(draft.vector, other.vector)
-                if similarity >= self._threshold and (best is None or similarity > best[0]):
-                    best = (similarity, other.observation_id, other.text)
-        return None if best is None else best[1:]
+                if similarity >= self._threshold:
+                    is_twin = folded(other.text) == folded(draft.text or "")
+                    found.append((is_twin, similarity, other.observation_id, other.text))
+        best = max(found, key=lambda candidate: candidate[:2], default=None)
+        return None if best is None else best[2:]
 
     def _compare(self, draft: _Draft, twin_id: UUID, twin_text: str) -> None:
         if draft.text is None:

@@ -1,26 +1,25 @@
-"""One round of a drain: a batch read with all that is shown beside it, one answer, one plan, one transaction.
+"""One round of a drain: one answer about a batch and what was shown beside it, one plan, one transaction.
 
-Called by the drain; calls ask, check and reconcile.
+Called by the drain, with what read.py read, and by compaction; calls ask, check, reconcile and verdicts.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID, uuid4
 
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.banks.config import BankConfig, resolve
 from hindsight_aws.consolidate.ask import Caller, Judgement, ask_for_judgement, ask_for_revision
-from hindsight_aws.consolidate.batch import attempts_after, choose, looks_after
-from hindsight_aws.consolidate.budget import pool, within
+from hindsight_aws.consolidate.batch import ALONE, attempts_after, looks_after
 from hindsight_aws.consolidate.check import make_plan
 from hindsight_aws.consolidate.policy import policy_of
 from hindsight_aws.consolidate.ports import ConsolidationPorts
 from hindsight_aws.consolidate.reconcile import Vector, reconcile
-from hindsight_aws.errors import ModelUnavailable, WorkRaced, WorkSuperseded
+from hindsight_aws.consolidate.verdicts import counts_of, settle
+from hindsight_aws.errors import ModelUnavailable, WorkCancelled, WorkRaced, WorkSuperseded
 from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import RunId
 from hindsight_aws.model.plan import Plan, ShownObservation
@@ -28,17 +27,14 @@ from hindsight_aws.model.scope import ScopeAddress
 from hindsight_aws.model.strategy import Policy
 from hindsight_aws.ports.consolidation import Neighbour, PendingFact, RunRecord, ScopeLease
 from hindsight_aws.ports.model_gateway import ModelUsage
-from hindsight_aws.ports.observations import Application, ObservationWrite, Outcome, Verdict
+from hindsight_aws.ports.observations import Application, ObservationWrite
 from hindsight_aws.ports.usage import LedgerEntry
 from hindsight_aws.prompts.registry import prompt
-from hindsight_aws.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     from hindsight_aws.model.bank import Bank
 
-_RELATED_PER_FACT = 20
 _DUPLICATES_PROBED = 5
-_READ_AHEAD = 4
 
 
 @dataclass(slots=True)
@@ -57,6 +53,7 @@ class Round:
     has_time: Callable[[], bool]
     run_id: UUID = field(default_factory=uuid4)
     usage: list[ModelUsage] = field(default_factory=list)
+    judged: int = 0
     started_at: datetime = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,20 +67,36 @@ class Round:
     def run(self) -> bool:
         """Asks, plans and applies; False when the batch changed meanwhile and the answer was discarded.
 
-        Raises: what the model raises, with its usage kept for the ledger; WorkSuperseded when the lease is lost.  A
-        batch that changed
-        meanwhile is discarded: its facts are still pending and are read again.
+        Raises: what the model raises, with its usage kept for the ledger; WorkSuperseded when the lease is lost,
+        WorkCancelled when the work was cancelled.  A batch that changed meanwhile is discarded: its facts are still
+        pending and are read again.
         """
         plan = self._plan()
-        writes = reconcile(plan, self, self.ports.settings.hindsight_api_consolidation_dedup_threshold)
+        try:
+            writes = reconcile(plan, self, self.ports.settings.hindsight_api_consolidation_dedup_threshold)
+        except WorkSuperseded:
+            self.keep_usage()
+            raise
         reached("consolidate.after_model")
         try:
-            self._apply(plan, writes)
-        except (WorkSuperseded, WorkRaced):
-            self._discard()
+            self._apply_once_more(plan, writes)
+        except (WorkSuperseded, WorkRaced) as changed:
+            self._discard(str(changed))
             return False
         reached("consolidate.after_apply")
         return True
+
+    def write(self, writes: Sequence[ObservationWrite]) -> None:
+        """Writes what no fact of the batch is behind, as one applied run.
+
+        Raises: WorkSuperseded when lease, policy or an observation changed meanwhile; WorkRaced.
+        """
+        self._apply(Plan(), writes)
+
+    def keep_usage(self) -> None:
+        """Writes down what calls cost that nothing else is written of."""
+        with self.ports.store.transaction(self.where.tenant_id) as tx:
+            tx.usage.record(self._ledger())
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         found = self.ports.embedder.embed(texts, "document", self.usage.append)
@@ -97,14 +110,21 @@ class Round:
             )
 
     def judge(self, new: str, existing: str) -> Judgement:
-        if self.ports.text_model is None or not self.has_time():
+        most = self.ports.settings.hindsight_consolidation_max_duplicate_checks
+        if self.ports.text_model is None or self.judged >= most or not self.has_time():
             return Judgement(is_same=False)
         self._renew()
+        self.judged += 1
         return ask_for_judgement(self.ports.text_model, self._caller, new, existing, self.usage.append)
 
-    def defer(self, until: datetime, error: str, *, fails_after: int | None) -> None:
-        """Puts the scope's due work off, and keeps what the failed calls cost."""
+    def defer(self, until: datetime, error: str, *, fails_after: int | None, is_denied: bool = False) -> None:
+        """Puts the scope's due work off, and keeps what the failed calls cost.
+
+        `is_denied`: waiting does not help whoever asked for the work, whose operations fail.
+        """
         with self.ports.store.transaction(self.where.tenant_id) as tx:
+            if is_denied:
+                tx.consolidation.refuse_operations(self.where.bank_id, self.where.scope_id, error)
             tx.consolidation.defer(self.where.bank_id, self.lease, until, error, fails_after=fails_after)
             tx.usage.record(self._ledger())
 
@@ -121,8 +141,13 @@ class Round:
                 error,
                 attempts=attempts,
                 is_final=len(self.batch) == 1,
+                most_calls=self._most_calls,
             )
             tx.usage.record(self._ledger())
+
+    @property
+    def _most_calls(self) -> int:
+        return self.ports.settings.hindsight_consolidation_max_calls
 
     @property
     def _caller(self) -> Caller:
@@ -148,16 +173,24 @@ class Round:
         )
         return make_plan(reply, facts, self.observations, self.room)
 
+    def _apply_once_more(self, plan: Plan, writes: Sequence[ObservationWrite]) -> None:
+        """Applies an answer that was paid for; where the database ended the attempt for another's sake, twice."""
+        try:
+            self._apply(plan, writes)
+        except WorkRaced:
+            self._apply(plan, writes)
+
     def _apply(self, plan: Plan, writes: Sequence[ObservationWrite]) -> None:
-        verdicts, overlooked, asks_alone = self._verdicts(plan, writes)
-        counts = Counter(verdict.outcome for verdict in verdicts) | Counter(refused=len(plan.refusals))
+        settled = settle(self.batch, plan, writes)
+        alone = settled.asks_alone
         application = Application(
-            run=self._record("applied", counts),
+            run=self._record("applied", counts_of(settled, plan, writes)),
             writes=tuple(writes),
-            verdicts=tuple(verdicts),
-            overlooked=tuple(overlooked),
-            looks=2 if asks_alone else looks_after(len(self.batch), len(overlooked), self.batch_size),
-            refused_delete=asks_alone,
+            verdicts=settled.verdicts,
+            overlooked=settled.overlooked,
+            looks=ALONE if alone else looks_after(len(self.batch), len(settled.overlooked), self.batch_size),
+            refused_delete=alone,
+            most_calls=self._most_calls,
             facts={row.fact.id: row.fact.version for row in self.batch},
         )
         with self.ports.store.transaction(self.where.tenant_id) as tx:
@@ -168,35 +201,27 @@ class Round:
             tx.usage.record(self._ledger())
             reached("consolidate.before_commit")
 
-    def _verdicts(self, plan: Plan, writes: Sequence[ObservationWrite]) -> tuple[list[Verdict], list[UUID], bool]:
-        """Outcome by fact, the work rows to ask about again, and whether that is because of a refused delete."""
-        outcomes = _outcomes(writes)
-        verdicts, overlooked = [], []
-        is_alone = len(self.batch) == 1
-        asks_alone = plan.refused_delete and not all(row.was_refused_delete for row in self.batch)
-        for row in self.batch:
-            if row.fact.id in outcomes:
-                verdicts.append(Verdict(row.work_id, outcomes[row.fact.id]))
-            elif row.fact.id in plan.capped:
-                verdicts.append(Verdict(row.work_id, "capped"))
-            elif row.fact.id in plan.skipped or (is_alone and not asks_alone):
-                verdicts.append(Verdict(row.work_id, "not_durable"))
-            else:
-                overlooked.append(row.work_id)
-        return verdicts, overlooked, asks_alone and bool(overlooked)
-
-    def _discard(self) -> None:
-        with self.ports.store.transaction(self.where.tenant_id) as tx:
-            tx.usage.record(self._ledger())
+    def _discard(self, reason: str) -> None:
+        """Forgets an answer that came too late, but not that it was asked for."""
+        self.keep_usage()
         self._renew()
+        with self.ports.store.transaction(self.where.tenant_id) as tx:
+            work_ids = [row.work_id for row in self.batch]
+            tx.consolidation.count_calls(self.where.bank_id, work_ids, reason, most_calls=self._most_calls)
 
     def _renew(self) -> None:
-        """Extends the lease for another model call.  Raises: WorkSuperseded when it was lost."""
+        """Extends the lease for another model call.
+
+        Raises: WorkSuperseded when it was lost, WorkCancelled when the work was cancelled.
+        """
         seconds = self.ports.settings.hindsight_api_consolidation_lease_seconds
         with self.ports.store.transaction(self.where.tenant_id) as tx:
             is_ours = tx.consolidation.renew_lease(self.where.bank_id, self.lease, seconds)
+            is_cancelled = is_ours and tx.consolidation.was_cancelled(self.where.bank_id, self.lease)
         if not is_ours:
             raise WorkSuperseded("the scope's lease was taken over")
+        if is_cancelled:
+            raise WorkCancelled("the consolidation was cancelled")
 
     def _ledger(self) -> list[LedgerEntry]:
         return [
@@ -210,6 +235,7 @@ class Round:
             scope_id=self.where.scope_id,
             fence=self.lease.fence,
             policy_hash=self.policy.hash,
+            brief_hash=self.policy.brief_hash,
             strategy_index=self.policy.strategy_index,
             strategy_name=self.policy.strategy_name,
             prompt=prompt("consolidate").ref,
@@ -220,48 +246,10 @@ class Round:
         )
 
 
-def read_round(
-    ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease, has_time: Callable[[], bool]
-) -> Round | None:
-    """The next batch of the scope with what is shown beside it, or None when nothing is due.
+def only_requested(config: BankConfig, lease: ScopeLease) -> bool:
+    """Whether only work that somebody asks for from now on is due in the scope.
 
-    Raises: WorkSuperseded when the lease was lost or the bank is gone.
+    Where consolidation runs by itself all of it is; so it is for a worker that was asked for, what comes meanwhile
+    included, and for that of a shadow, which is its rebuild's.
     """
-    with ports.store.transaction(where.tenant_id) as tx:
-        bank = tx.banks.by_id(where.bank_id)
-        seconds = ports.settings.hindsight_api_consolidation_lease_seconds
-        if bank is None or not tx.consolidation.renew_lease(where.bank_id, lease, seconds):
-            raise WorkSuperseded("the scope's lease was taken over, or its bank is gone")
-        config = resolve(ports.settings, bank.overrides)
-        size = max(1, config.consolidation_llm_batch_size)
-        batch = choose(tx.consolidation.pending_facts(where.bank_id, where.scope_id, size * _READ_AHEAD), size)
-        if not batch:
-            return None
-        policy = policy_of(config, lease.tags)
-        per_fact = [row.fact.id for row in batch]
-        related = tx.consolidation.related(where.bank_id, where.scope_id, per_fact, _RELATED_PER_FACT)
-        candidates = list(dict.fromkeys(found for ranked in related for found in ranked))
-        observations = {o.id: o for o in tx.consolidation.shown(where.bank_id, where.scope_id, candidates)}
-        room = _room(policy, tx.consolidation.count_observations(where.bank_id, where.scope_id))
-    tokens = {observation_id: count_tokens(o.text) for observation_id, o in observations.items()}
-    chosen = pool(related, tokens, ports.settings.hindsight_api_consolidation_max_tokens)
-    shown = _budgeted([observations[observation_id] for observation_id in chosen], policy)
-    return Round(ports, where, lease, bank, policy, batch, shown, room, size, has_time)
-
-
-def _room(policy: Policy, held: int) -> int | None:
-    return None if policy.max_observations < 0 else max(0, policy.max_observations - held)
-
-
-def _budgeted(observations: Sequence[ShownObservation], policy: Policy) -> list[ShownObservation]:
-    return within(observations, policy.source_facts_max_tokens, policy.source_facts_max_tokens_per_observation)
-
-
-def _outcomes(writes: Sequence[ObservationWrite]) -> dict[UUID, Outcome]:
-    """What became of each fact that is evidence of something written."""
-    found: dict[UUID, Outcome] = {}
-    for write in writes:
-        outcome: Outcome = "created" if write.is_new else "updated" if write.text is not None else "evidence"
-        for piece in write.evidence:
-            found[piece.fact_id] = "multiple" if piece.fact_id in found else outcome
-    return found
+    return not config.enable_auto_consolidation and lease.rebuilds is None and not lease.is_requested

@@ -32,19 +32,23 @@ def submit(
     `scopes` None, and a list that is empty or holds the empty scope's every-matching filter, ask for the whole bank.
     Work is covered when its scope, or its fact's own tags, hold all tags of one entry.
 
-    Guarantees: one open operation for a whole bank; an operation over nothing ends at once.
+    Guarantees: one open operation for a whole bank, which ends when all that was pending at the last request has ended;
+    an operation over nothing ends at once.
     Raises: NotFound, AccessDenied.
     """
     require_bank(principal, external_id)
     require(principal, Permission.WRITE)
     require_whole_bank(principal)
-    filters = scopes if scopes and all(scopes) else None
+    filters = _filters(scopes)
     with ports.store.transaction(principal.tenant_id) as tx:
-        bank = tx.banks.lock(external_id)
+        bank = tx.banks.find(external_id)
         if bank is None:
             raise bank_not_found(external_id)
-        open_already = tx.consolidation.open_bank_wide(bank.bank_id) if filters is None else None
         woken = tx.consolidation.request(bank.bank_id, filters)
+        # The lock makes one operation of requests that come at once; work is locked first, as by all who write.
+        if tx.banks.lock(external_id) is None:
+            raise bank_not_found(external_id)
+        open_already = tx.consolidation.open_bank_wide(bank.bank_id) if filters is None else None
         operation_id = open_already or OperationId(uuid4())
         if open_already is None:
             payload = {} if filters is None else {"scope_ids": [str(scope_id) for scope_id in woken]}
@@ -55,11 +59,25 @@ def submit(
     return Submitted(operation_id, open_already is not None)
 
 
-def recover(ports: ConsolidationPorts, principal: Principal, external_id: str) -> int:
-    """Makes the bank's failed facts pending again, starting nothing; returns how many there were."""
+def recover(
+    ports: ConsolidationPorts,
+    principal: Principal,
+    external_id: str,
+    scopes: Sequence[Sequence[str]] | None = None,
+) -> int:
+    """Makes the bank's failed facts pending again, starting nothing; returns how many there were.
+
+    `scopes` as of `submit`.  What was counted on them, attempts and later tries by the sweep, begins anew.
+    Raises: NotFound, AccessDenied.
+    """
     require_bank(principal, external_id)
     require(principal, Permission.WRITE)
     require_whole_bank(principal)
     with ports.store.transaction(principal.tenant_id) as tx:
         bank = tx.banks.find(external_id)
-        return 0 if bank is None else tx.consolidation.recover(bank.bank_id)
+        return 0 if bank is None else tx.consolidation.recover(bank.bank_id, _filters(scopes))
+
+
+def _filters(scopes: Sequence[Sequence[str]] | None) -> Sequence[Sequence[str]] | None:
+    """What narrows the work down: a list that is empty, or holds the empty set that all others hold, does not."""
+    return scopes if scopes and all(scopes) else None

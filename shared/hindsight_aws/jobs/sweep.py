@@ -7,23 +7,29 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hindsight_aws.consolidate.policy import server_policy
+from hindsight_aws.consolidate.rebuild import tend_policy
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.model.ids import BankId, OperationId, RunId, ScopeId, TenantId
-from hindsight_aws.model.operation import CONSOLIDATION, RETAIN
+from hindsight_aws.model.operation import CONSOLIDATION, FILE_CONVERT_RETAIN, POLICY_REBUILD, RETAIN
 from hindsight_aws.ports.store import DueWork, Store
 from hindsight_aws.ports.wakeups import Wakeups
 from hindsight_aws.reflect.runs import end_if_dead
-from hindsight_aws.settings import Settings
+from hindsight_aws.settings import Settings, WrongSetting
 
 _log = logging.getLogger(__name__)
 
 MOST_PER_SWEEP: Final = 500
+MOST_EXPIRED: Final = 1_000
+"""Records of ended operations that one sweep removes from one bank."""
 _OPERATION: Final = "operation:"
-_TENDED: Final = frozenset({_OPERATION + CONSOLIDATION, "reflect", "revival"})
+_TENDED: Final = frozenset(
+    {_OPERATION + CONSOLIDATION, _OPERATION + POLICY_REBUILD, "compaction", "expired", "reflect", "revival", "seal"}
+)
 """Kinds of which the row itself has to be changed."""
 
 
@@ -46,20 +52,36 @@ def sweep(store: Store, wakeups: Wakeups, settings: Settings) -> SweepReport:
         MOST_PER_SWEEP,
         observations=settings.hindsight_api_enable_observations,
         auto_consolidation=settings.hindsight_api_enable_auto_consolidation,
+        server_policy=_server_policy(settings),
+        retention_days=settings.hindsight_api_operation_retention_days,
+        compaction_seconds=settings.hindsight_compaction_hours * 3_600,
     )
     _wake_operations(wakeups, [work for work in due if work.kind == _OPERATION + RETAIN])
+    conversions = [work for work in due if work.kind == _OPERATION + FILE_CONVERT_RETAIN]
+    for tenant_id, operation_ids in _by_tenant(conversions).items():
+        wakeups.wake_conversions(tenant_id, operation_ids)
     _wake_scopes(wakeups, [work for work in due if work.kind == "consolidation"])
-    tended = [work for work in due if work.kind in _TENDED and _is_tended(store, work)]
-    _wake_scopes(wakeups, [work for work in tended if work.kind == "revival"])
+    for work in due:
+        if work.kind == "links":
+            wakeups.wake_links(work.tenant_id, BankId(work.bank_id))
+    tended = [work for work in due if work.kind in _TENDED and _is_tended(store, work, settings)]
+    _wake_scopes(wakeups, [work for work in tended if work.kind in {"revival", "compaction"}])
+    for work in due:
+        if work.kind == "policy":
+            wakeups.wake_scopes(work.tenant_id, BankId(work.bank_id), _rebuilt(store, work, settings))
     return SweepReport(dict(Counter(work.kind for work in due)))
 
 
 def _wake_operations(wakeups: Wakeups, due: Iterable[DueWork]) -> None:
+    for tenant_id, operation_ids in _by_tenant(due).items():
+        wakeups.wake_operations(tenant_id, operation_ids)
+
+
+def _by_tenant(due: Iterable[DueWork]) -> dict[TenantId, list[OperationId]]:
     operations: dict[TenantId, list[OperationId]] = defaultdict(list)
     for work in due:
         operations[work.tenant_id].append(OperationId(work.id))
-    for tenant_id, operation_ids in operations.items():
-        wakeups.wake_operations(tenant_id, operation_ids)
+    return operations
 
 
 def _wake_scopes(wakeups: Wakeups, due: Iterable[DueWork]) -> None:
@@ -70,18 +92,44 @@ def _wake_scopes(wakeups: Wakeups, due: Iterable[DueWork]) -> None:
         wakeups.wake_scopes(tenant_id, bank_id, scope_ids)
 
 
-def _is_tended(store: Store, work: DueWork) -> bool:
+def _is_tended(store: Store, work: DueWork, settings: Settings) -> bool:
     """Does to the row itself what its kind asks for; whether something changed that somebody can be woken for."""
     bank_id = BankId(work.bank_id)
     try:
         with store.transaction(work.tenant_id) as tx:
             if work.kind == "revival":
                 return tx.consolidation.revive(bank_id, work.id) > 0
+            if work.kind == "compaction":
+                return tx.compactions.open(bank_id, work.id)
             if work.kind == "reflect":
                 end_if_dead(tx, bank_id, RunId(work.id))
+            elif work.kind == "seal":
+                tx.rebuilds.delete_seals(bank_id)
+            elif work.kind == _OPERATION + POLICY_REBUILD:
+                tx.rebuilds.finish(bank_id)
+            elif work.kind == "expired":
+                tx.operations.expire(bank_id, settings.hindsight_api_operation_retention_days, MOST_EXPIRED)
             else:
                 tx.consolidation.finish_operations(bank_id)
             return True
     except HindsightError as error:
         _log.warning("%s %s was not tended to: %s: %s", work.kind, work.id, type(error).__name__, error)
         return False
+
+
+def _server_policy(settings: Settings) -> str | None:
+    """The digest of the server's missions; None, and no bank is looked through, while they are set wrongly."""
+    try:
+        return server_policy(settings)
+    except WrongSetting:
+        _log.exception("no scope is looked through for a changed mission: the server's settings are wrong")
+        return None
+
+
+def _rebuilt(store: Store, work: DueWork, settings: Settings) -> Sequence[ScopeId]:
+    """The shadows to wake of a bank whose settings changed."""
+    try:
+        return tend_policy(store, settings, work.tenant_id, BankId(work.bank_id))
+    except HindsightError as error:
+        _log.warning("policy of bank %s was not tended to: %s: %s", work.bank_id, type(error).__name__, error)
+        return ()

@@ -1,6 +1,6 @@
 """A consolidation plan as data: what one model reply will do to one scope, after it was checked against what was shown.
 
-Pure nouns.  consolidate/check.py makes plans; consolidate/apply.py carries them out, whole or not at all.
+Pure nouns.  consolidate/check.py makes plans; store/observations.py carries them out, whole or not at all.
 """
 
 from __future__ import annotations
@@ -112,8 +112,3 @@ class Plan:
     overlooked: frozenset[UUID] = frozenset()
     refusals: tuple[Refusal, ...] = ()
     refused_delete: bool = False
-
-    @property
-    def changes_nothing(self) -> bool:
-        """Whether applying it leaves every observation as it is."""
-        return not (self.creates or self.updates or self.merges)

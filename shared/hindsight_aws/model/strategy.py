@@ -69,13 +69,18 @@ class Strategy:
     @property
     def is_active(self) -> bool:
         """Whether the entry takes part: one without a usable rule, or that sets nothing, neither claims nor blocks."""
-        settings = (
-            self.mission,
-            self.max_observations,
-            self.source_facts_max_tokens,
-            self.source_facts_max_tokens_per_observation,
-        )
-        return any(rule.is_usable for rule in self.rules) and any(setting is not None for setting in settings)
+        return any(rule.is_usable for rule in self.rules) and bool(self.settings)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The names of the settings it sets, as they are written."""
+        values = {
+            "observations_mission": self.mission,
+            "max_observations_per_scope": self.max_observations,
+            "consolidation_source_facts_max_tokens": self.source_facts_max_tokens,
+            "consolidation_source_facts_max_tokens_per_observation": self.source_facts_max_tokens_per_observation,
+        }
+        return tuple(name for name, value in values.items() if value is not None)
 
     @property
     def name(self) -> str:
@@ -133,6 +138,14 @@ class Policy:
             self.source_facts_max_tokens_per_observation,
         )
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    @property
+    def brief_hash(self) -> str:
+        """Digest of the mission alone: what decides whether observations written before still may stand.
+
+        A cap and token budgets bound what is added, and say nothing of the wording that is there.
+        """
+        return hashlib.sha256(json.dumps(self.mission).encode()).hexdigest()
 
 
 def policy_for(scope: Sequence[str], strategies: Sequence[Strategy], bank: BankPolicy) -> Policy:

@@ -18,12 +18,25 @@ from hindsight_aws.model.plan import ShownFact, ShownObservation
 
 @dataclass(frozen=True, slots=True)
 class ScopeLease:
-    """A taken lease: while `fence` is the scope's, nobody else works on it."""
+    """A taken lease: while `fence` is the scope's, nobody else works on it.
+
+    `rebuilds`: the scope is a shadow, in which the next generation of that one is made.  `compacts`: its
+    near-duplicates are to be looked for.  `is_requested`: somebody had asked for its work when the lease was taken.
+    """
 
     scope_id: UUID
     fence: int
     tags: tuple[str, ...]
     policy_hash: str | None
+    rebuilds: UUID | None = None
+    taken_at: datetime | None = None
+    compacts: bool = False
+    is_requested: bool = False
+
+    @property
+    def fact_type(self) -> str:
+        """The type of the observations written in it: those of a shadow are seen by no reader."""
+        return "observation" if self.rebuilds is None else "shadow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +68,7 @@ class RunRecord:
     scope_id: UUID
     fence: int
     policy_hash: str
+    brief_hash: str
     strategy_index: int | None
     strategy_name: str
     prompt: str
@@ -87,12 +101,35 @@ class Consolidation(Protocol):
         """Extends the lease and clears the wake-up mark; False when the fence has moved on."""
         ...
 
-    def release_lease(self, bank_id: BankId, lease: ScopeLease, *, even_if_woken: bool = False) -> bool:
-        """Gives the lease back; False, and nothing is given back, when a wake-up came or due work remains."""
+    def release_lease(
+        self, bank_id: BankId, lease: ScopeLease, *, even_if_woken: bool = False, requested_only: bool = False
+    ) -> bool:
+        """Gives the lease back; False, and nothing is given back, when a wake-up came or due work remains.
+
+        `requested_only`: only work that somebody asked for remains to be done.
+        """
         ...
 
-    def pending_facts(self, bank_id: BankId, scope_id: UUID, at_most: int) -> list[PendingFact]:
-        """Due facts of the scope, oldest first."""
+    def was_cancelled(self, bank_id: BankId, lease: ScopeLease) -> bool:
+        """Whether a consolidation over the scope was cancelled under this lease and nobody else asks for its work."""
+        ...
+
+    def withdraw(self, bank_id: BankId, operation_ids: Sequence[OperationId]) -> None:
+        """The work of these operations, which have ended, is no longer asked for, unless by others that are open."""
+        ...
+
+    def refuse_operations(self, bank_id: BankId, scope_id: UUID, error: str) -> None:
+        """Ends the open consolidations over the scope as failed; their facts wait on."""
+        ...
+
+    def count_calls(self, bank_id: BankId, work_ids: Sequence[UUID], error: str, *, most_calls: int) -> None:
+        """Counts a discarded answer on these rows; one that has cost `most_calls` fails."""
+        ...
+
+    def pending_facts(
+        self, bank_id: BankId, scope_id: UUID, at_most: int, *, requested_only: bool = False
+    ) -> list[PendingFact]:
+        """Due facts of the scope, oldest first; `requested_only`: those that somebody asked for."""
         ...
 
     def count_observations(self, bank_id: BankId, scope_id: UUID) -> int:
@@ -123,10 +160,11 @@ class Consolidation(Protocol):
         *,
         attempts: int,
         is_final: bool,
+        most_calls: int,
     ) -> None:
         """Notes a malformed answer, and the attempts reached, on these rows.
 
-        `is_final` ends them as failed, in this scope only.
+        `is_final`, and having cost `most_calls`, ends them as failed, in this scope only.
         """
         ...
 
@@ -147,8 +185,11 @@ class Consolidation(Protocol):
         """
         ...
 
-    def recover(self, bank_id: BankId) -> int:
-        """Makes failed facts of the bank pending again; returns how many."""
+    def recover(self, bank_id: BankId, filters: Sequence[Sequence[str]] | None = None) -> int:
+        """Makes failed facts of the bank pending again, as if they had never failed; returns how many.
+
+        `filters` as of `request`.
+        """
         ...
 
     def revive(self, bank_id: BankId, scope_id: UUID) -> int:

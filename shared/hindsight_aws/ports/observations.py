@@ -43,7 +43,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """All that one applied plan writes, in one transaction."""
+    """All that one applied plan writes, in one transaction.
+
+    Facts in `overlooked` are asked about again with `looks` noted, unless they have cost `most_calls` by now.
+    """
 
     run: RunRecord
     writes: tuple[ObservationWrite, ...]
@@ -51,6 +54,7 @@ class Application:
     overlooked: tuple[UUID, ...]
     looks: int = 1
     refused_delete: bool = False
+    most_calls: int = 16
     facts: Mapping[UUID, int] = field(default_factory=dict)
 
 
@@ -86,10 +90,13 @@ class Observations(Protocol):
         """
         ...
 
-    def sweep(self, bank_id: BankId, fact_ids: Sequence[UUID]) -> list[ScopeId]:
+    def sweep(
+        self, bank_id: BankId, fact_ids: Sequence[UUID], scope_ids: Sequence[ScopeId] | None = None
+    ) -> list[ScopeId]:
         """Before facts leave or change: ends every observation that rests on one, and blanks its revisions.
 
-        Its other sources are pending again in its scope.  Returns the scopes that now have work.
+        Before facts leave some scopes alone: those of `scope_ids`.  The other sources of an observation that ends are
+        pending again in its scope.  Returns the scopes in which such others wait.
         """
         ...
 

@@ -14,12 +14,17 @@ from hindsight_aws.ports.page import Page
 
 @dataclass(frozen=True, slots=True)
 class ScopeView:
-    """A scope: how many observations it holds, and how its work stands."""
+    """A scope: how many observations it holds, how its work stands, and whether its next generation is being made.
+
+    `brief_hash`: the mission that its observations were written under (model/strategy.Policy.brief_hash), if any was.
+    """
 
     tags: tuple[str, ...]
     observations: int
     pending: int
     failed: int
+    brief_hash: str | None
+    is_rebuilding: bool
 
 
 class Scopes(Protocol):
@@ -29,6 +34,14 @@ class Scopes(Protocol):
         """One pending work row for each fact and scope, the scopes made where missing.
 
         A fact without a scope gets one row that says so.
+        """
+        ...
+
+    def recompute(self, bank_id: BankId, scopes_of: Mapping[UnitId, Sequence[Scope]]) -> list[ScopeId]:
+        """Moves facts, held by the caller, to these scopes: what they were in and are still in is not touched.
+
+        Observations that rest on a fact end in the scopes it leaves, as `Observations.sweep` says; it waits in those it
+        enters.  Returns the scopes that have work now.
         """
         ...
 

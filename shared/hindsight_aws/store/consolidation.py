@@ -15,11 +15,13 @@ from psycopg.types.json import Jsonb
 from hindsight_aws.errors import WorkSuperseded
 from hindsight_aws.model.ids import BankId, OperationId, ScopeId
 from hindsight_aws.model.plan import ShownEvidence, ShownFact, ShownObservation
+from hindsight_aws.model.webhook import CONSOLIDATION_COMPLETED, WebhookEvent
 from hindsight_aws.ports.consolidation import Neighbour, PendingFact, RunRecord, ScopeLease
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 from hindsight_aws.store.vectors import half_vector
+from hindsight_aws.store.webhooks import PostgresWebhooks
 
 _SQL = queries("consolidation")
 _NEVER = 2_147_483_647
@@ -35,7 +37,16 @@ class PostgresConsolidation:
         row = self._session.row(_SQL["take_scope_lease"], bank_id=bank_id, scope_id=scope_id, seconds=seconds)
         if row is None or row["woken"]:
             return None
-        return ScopeLease(row["scope_id"], row["fence"], tuple(row["tags"]), row["policy_hash"])
+        return ScopeLease(
+            row["scope_id"],
+            row["fence"],
+            tuple(row["tags"]),
+            row["policy_hash"],
+            row["rebuilds"],
+            row["taken_at"],
+            row["compacts"],
+            row["is_requested"],
+        )
 
     def renew_lease(self, bank_id: BankId, lease: ScopeLease, seconds: float) -> bool:
         touched = self._session.execute(
@@ -43,18 +54,45 @@ class PostgresConsolidation:
         )
         return touched == 1
 
-    def release_lease(self, bank_id: BankId, lease: ScopeLease, *, even_if_woken: bool = False) -> bool:
+    def release_lease(
+        self, bank_id: BankId, lease: ScopeLease, *, even_if_woken: bool = False, requested_only: bool = False
+    ) -> bool:
         touched = self._session.execute(
             _SQL["release_scope_lease"],
             bank_id=bank_id,
             scope_id=lease.scope_id,
             fence=lease.fence,
             even_if_woken=even_if_woken,
+            requested_only=requested_only,
         )
         return touched == 1
 
-    def pending_facts(self, bank_id: BankId, scope_id: UUID, at_most: int) -> list[PendingFact]:
-        rows = self._session.rows(_SQL["pending_facts"], bank_id=bank_id, scope_id=scope_id, at_most=at_most)
+    def was_cancelled(self, bank_id: BankId, lease: ScopeLease) -> bool:
+        if lease.taken_at is None or lease.rebuilds is not None:
+            return False
+        row = self._session.row(_SQL["was_cancelled"], bank_id=bank_id, scope_id=lease.scope_id, since=lease.taken_at)
+        return bool(row and row["was_cancelled"])
+
+    def withdraw(self, bank_id: BankId, operation_ids: Sequence[OperationId]) -> None:
+        if operation_ids:
+            self._session.execute(_SQL["withdraw_requests"], bank_id=bank_id, operation_ids=list(operation_ids))
+
+    def refuse_operations(self, bank_id: BankId, scope_id: UUID, error: str) -> None:
+        rows = self._session.rows(_SQL["refuse_operations"], bank_id=bank_id, scope_id=scope_id, error=error)
+        self._tell(bank_id, rows)
+        self.withdraw(bank_id, [OperationId(row["operation_id"]) for row in rows])
+
+    def count_calls(self, bank_id: BankId, work_ids: Sequence[UUID], error: str, *, most_calls: int) -> None:
+        self._session.execute(
+            _SQL["count_calls"], bank_id=bank_id, work_ids=list(work_ids), error=error, most_calls=most_calls
+        )
+
+    def pending_facts(
+        self, bank_id: BankId, scope_id: UUID, at_most: int, *, requested_only: bool = False
+    ) -> list[PendingFact]:
+        rows = self._session.rows(
+            _SQL["pending_facts"], bank_id=bank_id, scope_id=scope_id, at_most=at_most, requested_only=requested_only
+        )
         return [_pending(row) for row in rows]
 
     def count_observations(self, bank_id: BankId, scope_id: UUID) -> int:
@@ -120,6 +158,7 @@ class PostgresConsolidation:
         *,
         attempts: int,
         is_final: bool,
+        most_calls: int,
     ) -> None:
         hold_lease(self._session, bank_id, lease)
         record_run(self._session, bank_id, run)
@@ -131,6 +170,7 @@ class PostgresConsolidation:
             run_id=run.run_id,
             attempts=attempts,
             is_final=is_final,
+            most_calls=most_calls,
         )
 
     def defer(
@@ -155,15 +195,35 @@ class PostgresConsolidation:
         rows = self._session.rows(_SQL["request_work"], bank_id=bank_id, filters=wanted)
         return [ScopeId(row["scope_id"]) for row in rows]
 
-    def recover(self, bank_id: BankId) -> int:
-        row = self._session.row(_SQL["recover_work"], bank_id=bank_id)
+    def recover(self, bank_id: BankId, filters: Sequence[Sequence[str]] | None = None) -> int:
+        wanted = None if filters is None else Jsonb([list(tags) for tags in filters])
+        row = self._session.row(_SQL["recover_work"], bank_id=bank_id, filters=wanted)
         return int(row["facts"]) if row else 0
 
     def revive(self, bank_id: BankId, scope_id: UUID) -> int:
         return self._session.execute(_SQL["revive_work"], bank_id=bank_id, scope_id=scope_id)
 
     def finish_operations(self, bank_id: BankId) -> None:
-        self._session.execute(_SQL["finish_consolidation_operations"], bank_id=bank_id)
+        self._tell(bank_id, self._session.rows(_SQL["finish_consolidation_operations"], bank_id=bank_id))
+
+    def _tell(self, bank_id: BankId, ended: Sequence[Row]) -> None:
+        """Writes down, for webhooks, how consolidation operations ended."""
+        if not ended:
+            return
+        ids = [row["operation_id"] for row in ended]
+        counts = self._session.rows(_SQL["observations_since"], bank_id=bank_id, operation_ids=ids)
+        did = {row["operation_id"]: row for row in counts}
+        PostgresWebhooks(self._session).tell(bank_id, [_ended(row, did[row["operation_id"]]) for row in ended])
+
+
+def _ended(row: Row, did: Row) -> WebhookEvent:
+    data = {
+        "observations_created": did["created"],
+        "observations_updated": did["updated"],
+        "observations_deleted": did["deleted"],
+        "error_message": row["error_message"],
+    }
+    return WebhookEvent(CONSOLIDATION_COMPLETED, row["operation_id"], row["status"], data)
 
 
 def hold_lease(session: Session, bank_id: BankId, lease: ScopeLease) -> None:

@@ -1,7 +1,6 @@
 """Observations in Postgres: a checked plan written as a whole, their end when a fact goes, and their history.
 
-Made by store/postgres.py; keeps ports/observations.Observations.  Locks in the global order: documents, facts, scope,
-observations.
+Made by store/postgres.py; keeps ports/observations.Observations.  Locks in the global order (docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -44,31 +43,41 @@ class PostgresObservations:
         change = 0
         grown = 0
         for write in application.writes:
+            moved: list[UUID] = []
             for ending in write.absorbs:
-                change -= 1
-                grown -= self._absorb(bank_id, application, ending, write.observation_id)
+                terms, facts = self._absorb(bank_id, application, ending, write.observation_id)
+                change, grown, moved = change - 1, grown - terms, moved + facts
             change += write.is_new
-            grown += self._write(bank_id, lease, application, write, lengths.get(write.observation_id, 0))
-        if change or grown:
+            grown += self._write(bank_id, lease, application, write, lengths.get(write.observation_id, 0), moved)
+        if (change or grown) and lease.rebuilds is None:
             self._index.count(bank_id, {"observation": (change, grown)})
         self._settle_work(bank_id, lease, application)
 
-    def sweep(self, bank_id: BankId, fact_ids: Sequence[UUID]) -> list[ScopeId]:
-        ids = list(fact_ids)
+    def sweep(
+        self, bank_id: BankId, fact_ids: Sequence[UUID], scope_ids: Sequence[ScopeId] | None = None
+    ) -> list[ScopeId]:
+        ids, going = list(fact_ids), set(fact_ids)
+        reopened: dict[UUID, None] = {}
+        within = None if scope_ids is None else list(scope_ids)
         ended: list[Row] = []
         # A merge that commits while we wait for its observations moves their evidence on: look until none is left.
-        while resting := self._session.rows(_SQL["lock_resting_observations"], bank_id=bank_id, fact_ids=ids):
+        while resting := self._session.rows(
+            _SQL["lock_resting_observations"], bank_id=bank_id, fact_ids=ids, within=within
+        ):
             ending = [row["id"] for row in resting]
             self._session.rows(_SQL["lock_source_work"], bank_id=bank_id, observation_ids=ending)
-            self._session.execute(_SQL["requeue_sources"], bank_id=bank_id, observation_ids=ending)
+            waiting = self._session.rows(_SQL["requeue_sources"], bank_id=bank_id, observation_ids=ending)
+            reopened |= {row["scope_id"]: None for row in waiting if row["fact_id"] not in going}
             for observation_id in ending:
                 self._tombstone(bank_id, observation_id, None, None, {})
                 self._session.execute(_SQL["delete_observation"], bank_id=bank_id, id=observation_id)
             ended += resting
-        if ended:
-            self._index.count(bank_id, {"observation": (-len(ended), -sum(row["terms"] for row in ended))})
-        self._session.execute(_SQL["blank_revisions"], bank_id=bank_id, fact_ids=ids)
-        return list(dict.fromkeys(ScopeId(row["scope_id"]) for row in ended))
+        counted = [row["terms"] for row in ended if row["fact_type"] == "observation"]
+        if counted:
+            self._index.count(bank_id, {"observation": (-len(counted), -sum(counted))})
+        self._session.execute(_SQL["blank_revisions"], bank_id=bank_id, fact_ids=ids, within=within)
+        self._session.execute(_SQL["break_seals"], bank_id=bank_id, fact_ids=ids)
+        return [ScopeId(scope_id) for scope_id in reopened]
 
     def revisions(self, bank_id: BankId, sight: Sight, observation_id: UUID) -> Sequence[RevisionView]:
         rows = self._session.rows(_SQL["revisions"], bank_id=bank_id, observation_id=observation_id)
@@ -105,9 +114,15 @@ class PostgresObservations:
         return lengths
 
     def _write(
-        self, bank_id: BankId, lease: ScopeLease, application: Application, write: ObservationWrite, length: int
+        self,
+        bank_id: BankId,
+        lease: ScopeLease,
+        application: Application,
+        write: ObservationWrite,
+        length: int,
+        moved: Sequence[UUID],
     ) -> int:
-        """Writes one observation; returns by how many terms the scope's index grew."""
+        """Writes one observation, `moved` the facts it inherits; returns by how many terms the scope's index grew."""
         run = application.run
         provenance = Jsonb(run.provenance)
         grown = 0
@@ -119,6 +134,7 @@ class PostgresObservations:
                 id=write.observation_id,
                 text=write.text,
                 embedding=None if write.embedding is None else half_vector(write.embedding),
+                fact_type=lease.fact_type,
                 tags=list(lease.tags),
                 scope_id=lease.scope_id,
                 length=sum(write.terms.values()),
@@ -132,14 +148,15 @@ class PostgresObservations:
         self._add_evidence(bank_id, run.run_id, write.observation_id, write.evidence)
         self._session.execute(_SQL["settle_observation"], bank_id=bank_id, id=write.observation_id)
         kind = "create" if write.is_new else "rewrite" if write.text is not None else "evidence"
-        self._revise(bank_id, application, write.observation_id, kind, [e.fact_id for e in write.evidence], None)
+        added = list(dict.fromkeys([*(piece.fact_id for piece in write.evidence), *moved]))
+        self._revise(bank_id, application, write.observation_id, kind, added, None)
         return grown
 
     def _reindex(self, bank_id: BankId, lease: ScopeLease, write: ObservationWrite) -> None:
         if not write.is_new:
             self._index.drop_terms(bank_id, [write.observation_id])
-        tags = lease.tags if write.is_new else ()
-        self._index.add(bank_id, [Indexed(write.observation_id, "observation", write.terms, tags)])
+        tags = lease.tags if write.is_new and lease.rebuilds is None else ()
+        self._index.add(bank_id, [Indexed(write.observation_id, lease.fact_type, write.terms, tags)])
 
     def _add_evidence(self, bank_id: BankId, run_id: UUID, observation_id: UUID, evidence: Sequence[Evidence]) -> None:
         if not evidence:
@@ -154,12 +171,12 @@ class PostgresObservations:
             run_id=run_id,
         )
 
-    def _absorb(self, bank_id: BankId, application: Application, ending: UUID, heir: UUID) -> int:
-        """Ends an observation into its heir; returns how many terms it held."""
-        self._session.execute(_SQL["move_evidence"], bank_id=bank_id, id=ending, heir=heir)
+    def _absorb(self, bank_id: BankId, application: Application, ending: UUID, heir: UUID) -> tuple[int, list[UUID]]:
+        """Ends an observation into its heir; returns how many terms it held, and the facts new to the heir."""
+        moved = self._session.rows(_SQL["move_evidence"], bank_id=bank_id, id=ending, heir=heir)
         self._tombstone(bank_id, ending, heir, application.run.run_id, application.run.provenance)
         row = self._session.row(_SQL["delete_observation"], bank_id=bank_id, id=ending)
-        return int(row["terms"]) if row else 0
+        return (int(row["terms"]) if row else 0), [piece["fact_id"] for piece in moved]
 
     def _tombstone(
         self,
@@ -219,12 +236,15 @@ class PostgresObservations:
                 work_ids=list(application.overlooked),
                 looks=application.looks,
                 refused_delete=application.refused_delete,
+                most_calls=application.most_calls,
             )
         self._session.execute(
             _SQL["remember_policy"],
             bank_id=bank_id,
             scope_id=lease.scope_id,
             policy_hash=application.run.policy_hash,
+            brief_hash=application.run.brief_hash,
+            has_written=bool(application.writes),
         )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
@@ -11,6 +13,7 @@ from hindsight_aws.model.ids import BankId, ScopeId, UnitId, derived_uuid
 from hindsight_aws.model.scope import Scope
 from hindsight_aws.ports.page import Page
 from hindsight_aws.ports.scopes import ScopeView
+from hindsight_aws.store.observations import PostgresObservations
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 from hindsight_aws.store.sight import sight_params
@@ -25,8 +28,11 @@ class PostgresScopes:
         self._session = session
 
     def open_work(self, bank_id: BankId, scopes_of: Mapping[UnitId, Sequence[Scope]]) -> None:
-        if not scopes_of:
-            return
+        if scopes_of:
+            self._session.execute(_SQL["open_work"], **self._opening(bank_id, scopes_of))
+
+    def _opening(self, bank_id: BankId, scopes_of: Mapping[UnitId, Sequence[Scope]]) -> dict[str, object]:
+        """Makes the scopes where missing; the parameters of the statement that opens work in them."""
         keys = {scope: scope.key for scopes in scopes_of.values() for scope in scopes}
         made = [
             {"scope_id": str(self._id(bank_id, key)), "scope_key": key, "tags": scope.tags}
@@ -36,13 +42,44 @@ class PostgresScopes:
         rows: list[tuple[UnitId, str | None]] = []
         for fact_id, scopes in scopes_of.items():
             rows += [(fact_id, keys[scope]) for scope in scopes] or [(fact_id, None)]
-        self._session.execute(
-            _SQL["open_work"],
+        return {
+            "bank_id": bank_id,
+            "work_ids": [derived_uuid("work", fact_id, key or "none") for fact_id, key in rows],
+            "fact_ids": [fact_id for fact_id, _ in rows],
+            "scope_keys": [key for _, key in rows],
+        }
+
+    def recompute(self, bank_id: BankId, scopes_of: Mapping[UnitId, Sequence[Scope]]) -> list[ScopeId]:
+        wanted = [(fact_id, self._id(bank_id, scope.key)) for fact_id, scopes in scopes_of.items() for scope in scopes]
+        left = self._session.tuples(
+            _SQL["left"],
             bank_id=bank_id,
-            work_ids=[derived_uuid("work", fact_id, key or "none") for fact_id, key in rows],
-            fact_ids=[fact_id for fact_id, _ in rows],
-            scope_keys=[key for _, key in rows],
+            fact_ids=list(scopes_of),
+            wanted_by=[fact_id for fact_id, _ in wanted],
+            wanted=[scope_id for _, scope_id in wanted],
         )
+        leaving: defaultdict[UUID, list[ScopeId]] = defaultdict(list)
+        for fact_id, scope_id in left:
+            leaving[fact_id].append(ScopeId(scope_id))
+        together: defaultdict[tuple[ScopeId, ...], list[UUID]] = defaultdict(list)
+        for fact_id, scope_ids in leaving.items():
+            together[tuple(scope_ids)].append(fact_id)
+        reopened = [
+            scope_id
+            for scope_ids, fact_ids in together.items()
+            for scope_id in PostgresObservations(self._session).sweep(bank_id, fact_ids, scope_ids)
+        ]
+        nowhere = [(fact_id, None) for fact_id, scopes in scopes_of.items() if scopes]
+        closed = [*left, *nowhere]
+        self._session.execute(
+            _SQL["close_work"],
+            bank_id=bank_id,
+            fact_ids=[fact_id for fact_id, _ in closed],
+            scope_ids=[scope_id for _, scope_id in closed],
+        )
+        opened = self._session.rows(_SQL["open_work"], **self._opening(bank_id, scopes_of)) if scopes_of else []
+        entered = [ScopeId(row["scope_id"]) for row in opened if row["scope_id"] is not None]
+        return list(dict.fromkeys([*reopened, *entered]))
 
     def ids(self, bank_id: BankId, scopes: Sequence[Scope]) -> list[ScopeId]:
         keys = [scope.key for scope in scopes]
@@ -57,7 +94,14 @@ class PostgresScopes:
             _SQL["page"], bank_id=bank_id, with_pending=with_pending, limit=limit, offset=offset, **seen
         )
         found = [
-            ScopeView(tuple(row["tags"]), row["observations"], row["pending"], row["failed"])
+            ScopeView(
+                tags=tuple(row["tags"]),
+                observations=row["observations"],
+                pending=row["pending"],
+                failed=row["failed"],
+                brief_hash=row["brief_hash"],
+                is_rebuilding=row["is_rebuilding"],
+            )
             for row in rows
             if row["tags"] is not None
         ]

@@ -121,11 +121,11 @@ def test_c053_an_empty_answer_for_several_facts_settles_none_until_each_was_alon
 
 
 def test_c101_one_poisonous_fact_in_eight_costs_only_itself(workshop: Workshop) -> None:
-    facts = workshop.remember(*[f"Item {n} is {'bad' if n == 5 else 'blue'}." for n in range(8)])
+    facts = workshop.remember(*[f"Item {n} is {'rotten' if n == 5 else 'blue'}." for n in range(8)])
 
     def answer(call: ModelCall) -> JsonObject:
         block = call.blocks[-2]
-        if "bad" in block:
+        if "rotten" in block:
             return {"creates": "broken"}
         return creates(*[(f"Belief about {fact}.", [fact]) for fact in facts if str(fact) in block])
 

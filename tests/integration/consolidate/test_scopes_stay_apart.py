@@ -1,10 +1,10 @@
-"""No text of one scope reaches a prompt, an edit or a merge of another, however a model tries to mix them."""
+"""No text of one scope reaches a prompt, an edit, a merge or a reader of another, however a model tries to mix them."""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import psycopg
@@ -15,6 +15,7 @@ from hindsight_aws.model.ids import BankId
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, ModelCall
 from hindsight_aws.store.postgres import PostgresStore
 from tests.conftest import Dose
+from tests.support.api import UNSET, Caller, make_caller, make_key, make_services
 from tests.support.consolidation import Workshop
 from tests.support.database import Database, make_tenant
 from tests.support.hostile import shown_in
@@ -24,6 +25,7 @@ SCOPES: tuple[tuple[str, ...], ...] = (
     (), ("user:a",), ("user:b",), ("team:x",), ("team:x", "user:a"), ("company:c", "team:x", "user:a"),
 )  # fmt: skip
 _MARK = re.compile(r"mark\d+")
+BANK = "/v1/default/banks/bank"
 
 
 @dataclass
@@ -90,16 +92,68 @@ class World:
             for row in rows:
                 self._watch(scope, "a revision", [row["text"], row["evidence"]])
 
+    def read(self, ask: Caller, scopes: Sequence[tuple[str, ...]]) -> int:
+        """Asks for everything with a key that may read these scopes; how often it was told of a mark."""
+        allowed = set[str]().union(*(self.allowed[scope] for scope in scopes))
+        others = self.chance.sample(self.every_id, min(3, len(self.every_id)))
+        own = [str(row["id"]) for scope in scopes if self.allowed[scope] for row in self.shop.observations(*scope)]
+        told = 0
+        for method, path, body in _asked([*own[:2], *others]):
+            answer = ask(method, path, body)
+            if answer.status >= 500:
+                self.leaks.append(f"{method} {path}: {answer.status}")
+            marks = _MARK.findall(answer.body.decode())
+            told += len(marks)
+            if not set(marks) <= allowed:
+                self.leaks.append(f"{method} {path} tells {list(scopes)} of {sorted(set(marks) - allowed)}")
+        return told
+
     def _watch(self, scope: Sequence[str], where: str, texts: Sequence[str]) -> None:
         foreign = set(_MARK.findall(" ".join(texts))) - self.allowed[tuple(scope)]
         if foreign:
             self.leaks.append(f"{where} of {list(scope)} holds {sorted(foreign)}")
 
 
+def _asked(memories: Sequence[str]) -> Iterator[tuple[str, str, object]]:
+    """Requests for whatever a reader can ask about a bank and these memories of it."""
+    everything = {"chunks": {}, "source_facts": {}, "entities": {}, "evidence": True}
+    query = {"query": "Which gardens are green?", "trace": True, "include": everything}
+    yield "POST", f"{BANK}/memories/recall", query
+    yield "POST", f"{BANK}/memories/recall", {**query, "types": ["observation"]}
+    yield "POST", f"{BANK}/consolidation-strategies/preview", {"strategies": [], "sample_limit": 50}
+    for path in ("memories/list?limit=100", "stats", "observations/scopes?include_pending=true", "consolidation/runs"):
+        yield "GET", f"{BANK}/{path}", UNSET
+    for memory in memories:
+        yield "GET", f"{BANK}/memories/{memory}", UNSET
+        yield "GET", f"{BANK}/memories/{memory}/history", UNSET
+
+
+def _some_key(chance: random.Random) -> tuple[dict[str, object], list[tuple[str, ...]]]:
+    """What limits a key, and the scopes that it leaves: an exact one, or those that bear a tag."""
+    if chance.random() < 0.6:
+        scope = chance.choice(SCOPES)
+        return {"exact_scopes": (frozenset(scope),)}, [scope]
+    tag = chance.choice(["user:a", "team:x"])
+    return {"forced_tags": {"tags": [tag], "match": "any_strict"}}, [scope for scope in SCOPES if tag in scope]
+
+
+@pytest.fixture
+def owner(database: Database) -> Iterator[PostgresStore]:
+    """The store as whoever administers the database sees it: it alone can make keys."""
+    opened = PostgresStore(lambda: f"{database.owner_url}&options=-csearch_path%3Dhindsight,public", connect_for_s=2.0)
+    yield opened
+    opened.close()
+
+
 @pytest.mark.timeout(1_800)
-def test_no_text_of_one_scope_reaches_another(database: Database, store: PostgresStore, dose: Dose, seed: int) -> None:
+def test_no_text_of_one_scope_reaches_another(
+    database: Database, store: PostgresStore, owner: PostgresStore, dose: Dose, seed: int
+) -> None:
+    """Case [C023]. No call shows facts of two scopes; no reader of some is told of others."""
     worlds = 100 if dose == "small" else 2_000
+    handler = make_caller(make_services(store, None)).handler
     banks: list[BankId] = []
+    told = 0
     with psycopg.connect(database.admin_url, row_factory=dict_row, autocommit=True) as rows:
         rows.execute("SET search_path = hindsight, public")
         for number in range(worlds):
@@ -113,9 +167,12 @@ def test_no_text_of_one_scope_reaches_another(database: Database, store: Postgre
                 for scope in sorted(waiting):
                     world.drain(scope)
             world.inspect()
+            limits, readable = _some_key(chance)
+            told += world.read(Caller(handler, make_key(owner, world.shop.tenant, **limits)), readable)
 
             banks.append(world.shop.bank_id)
             assert world.leaks == [], f"{seed}/{number}"
         assert broken(rows, banks) == []
         (written,) = rows.execute("SELECT count(*) AS revisions FROM observation_revisions").fetchall()
     assert written["revisions"] > worlds
+    assert told > worlds

@@ -119,7 +119,7 @@ def test_c047_a_delete_may_spell_its_target_id_but_must_name_one() -> None:
         read_reply({"deletes": [{"reason": "old"}]})
 
 
-@pytest.mark.parametrize("heir", [None, str(UUID(int=5)), str(SEEN[0])], ids=["none", "unknown", "itself"])
+@pytest.mark.parametrize("heir", [None, str(UUID(int=5)), str(SEEN[0])], ids=["none", "C055-unknown", "C055-itself"])
 def test_a_delete_without_an_heir_that_was_shown_is_dropped(heir: str | None) -> None:
     plan = plan_of({"deletes": [{"observation_id": str(SEEN[0]), "merged_into": heir}]})
 

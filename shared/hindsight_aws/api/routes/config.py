@@ -13,6 +13,7 @@ from hindsight_aws.banks import manage
 from hindsight_aws.banks.config import resolve
 from hindsight_aws.banks.fields import FIELDS
 from hindsight_aws.banks.manage import Configured
+from hindsight_aws.consolidate.review import review
 from hindsight_aws.errors import NotFound
 from hindsight_aws.model.principal import Permission
 
@@ -30,7 +31,7 @@ async def get_bank_config(call: CallDep, bank_id: str) -> Response:
 
 @router.patch("")
 async def update_bank_config(call: CallDep, bank_id: str, body: BankConfigUpdate) -> Response:
-    """Lays settings over the bank's own."""
+    """Lays settings over the bank's own; `warnings` says which of them do not do what they seem to say."""
     principal = call.principal(Permission.ADMIN)
     _refuse_when_off(call)
     done = manage.configure(call.services.store, call.services.settings, principal, bank_id, body.updates)
@@ -52,4 +53,5 @@ def _refuse_when_off(call: Call) -> None:
 
 def _shown(configured: Configured) -> dict[str, object]:
     own = {name: value for name, value in configured.overrides.items() if name in FIELDS and value is not None}
-    return {"bank_id": configured.external_id, "config": configured.config.as_mapping(), "overrides": own}
+    shown = {"bank_id": configured.external_id, "config": configured.config.as_mapping(), "overrides": own}
+    return shown | {"warnings": review(configured.config)}

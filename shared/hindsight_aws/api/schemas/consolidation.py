@@ -1,4 +1,4 @@
-"""Body of a consolidation asked for by hand."""
+"""Bodies of what is asked of consolidation by hand."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 _MOST_SCOPES = 1_000
 _MOST_TAGS = 100
+_MOST_STRATEGIES = 500
 
 
 class ConsolidationRequest(BaseModel):
@@ -16,3 +17,25 @@ class ConsolidationRequest(BaseModel):
     observation_scopes: (
         Annotated[list[Annotated[list[str], Field(max_length=_MOST_TAGS)]], Field(max_length=_MOST_SCOPES)] | None
     ) = None
+
+
+class RebuildRequest(BaseModel):
+    """Which exact scopes to make anew (null: all), and whether only to say what that would do."""
+
+    scopes: (
+        Annotated[list[Annotated[list[str], Field(max_length=_MOST_TAGS)]], Field(max_length=_MOST_SCOPES)] | None
+    ) = None
+    dry_run: bool = False
+
+
+class RevertRequest(BaseModel):
+    """Whether the run's facts are consolidated again at once, or wait until somebody asks for it."""
+
+    retry: bool = False
+
+
+class StrategiesPreviewRequest(BaseModel):
+    """Strategies in the form that the bank's settings take; of each rule, `sample_limit` scopes are shown."""
+
+    strategies: Annotated[list[object], Field(max_length=_MOST_STRATEGIES)]
+    sample_limit: int = Field(5, ge=0, le=50)

@@ -5,7 +5,13 @@ SET woken = lease_until >= now(),
     fence = fence + (lease_until < now())::integer,
     lease_until = CASE WHEN lease_until < now() THEN now() + make_interval(secs => %(seconds)s) ELSE lease_until END
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s
-RETURNING scope_id, fence, tags, policy_hash, woken
+RETURNING scope_id, fence, tags, policy_hash, rebuilds, woken, now() AS taken_at,
+          EXISTS (SELECT FROM consolidation_work w
+                  WHERE w.tenant_id = scopes.tenant_id AND w.bank_id = scopes.bank_id AND w.scope_id = scopes.scope_id
+                    AND w.state = 'pending' AND w.requested) AS is_requested,
+          EXISTS (SELECT FROM compactions c
+                  WHERE c.tenant_id = scopes.tenant_id AND c.bank_id = scopes.bank_id AND c.scope_id = scopes.scope_id
+                    AND c.done_at IS NULL) AS compacts
 
 -- lock_scope --
 -- Keeps the scope's lease from change, but new work may be opened in it; no row when the fence has moved on.
@@ -28,16 +34,65 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope
   AND (%(even_if_woken)s OR NOT woken AND NOT EXISTS (
       SELECT FROM consolidation_work w
       WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.scope_id = %(scope_id)s
-        AND w.state = 'pending' AND w.due_at <= now()))
+        AND w.state = 'pending' AND w.due_at <= now() AND (w.requested OR NOT %(requested_only)s)))
+
+-- was_cancelled --
+-- Whether a consolidation over the scope was cancelled since a time, and nobody asks for its work any more.
+SELECT EXISTS (
+    SELECT FROM operations o
+    WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.kind = 'consolidation' AND o.status = 'cancelled'
+      AND o.completed_at >= %(since)s
+      AND (o.payload -> 'scope_ids' IS NULL OR o.payload -> 'scope_ids' ? (%(scope_id)s::uuid)::text)
+) AND NOT EXISTS (
+    SELECT FROM consolidation_work w
+    WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.scope_id = %(scope_id)s AND w.state = 'pending' AND w.requested
+) AS was_cancelled
+
+-- withdraw_requests --
+-- Work of an operation's scopes that no open operation waits for any more is nobody's request.
+UPDATE consolidation_work
+SET requested = false
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND work_id IN (
+    SELECT w.work_id
+    FROM operations ended
+    JOIN consolidation_work w
+      ON w.tenant_id = ended.tenant_id AND w.bank_id = ended.bank_id AND w.state = 'pending' AND w.requested AND NOT w.is_rebuild
+     AND (ended.payload -> 'scope_ids' IS NULL OR ended.payload -> 'scope_ids' ? w.scope_id::text)
+    WHERE ended.tenant_id = %(tenant_id)s AND ended.bank_id = %(bank_id)s AND ended.operation_id = ANY(%(operation_ids)s::uuid[])
+      AND ended.kind = 'consolidation'
+      AND NOT EXISTS (
+          SELECT FROM operations o
+          WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.kind = 'consolidation'
+            AND o.status IN ('pending', 'processing')
+            AND (o.payload -> 'scope_ids' IS NULL OR o.payload -> 'scope_ids' ? w.scope_id::text))
+    ORDER BY w.work_id
+    FOR UPDATE OF w)
+
+-- refuse_operations --
+-- Ends the open consolidations over a scope as failed: the model refuses this caller's calls until somebody mends it.
+UPDATE operations o
+SET status = 'failed', error_message = %(error)s, error_kind = 'ModelDenied', completed_at = now(), updated_at = now()
+WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.kind = 'consolidation' AND o.status IN ('pending', 'processing')
+  AND (o.payload -> 'scope_ids' IS NULL OR o.payload -> 'scope_ids' ? (%(scope_id)s::uuid)::text)
+RETURNING o.operation_id, o.status, o.error_message
+
+-- count_calls --
+-- Counts a model call whose answer was discarded on the facts it was about; one that has cost too many fails.
+UPDATE consolidation_work
+SET calls = calls + 1, error = %(error)s,
+    state = CASE WHEN calls + 1 >= %(most_calls)s THEN 'failed' ELSE state END,
+    failed_at = CASE WHEN calls + 1 >= %(most_calls)s THEN now() ELSE failed_at END,
+    revivals = revivals + (calls + 1 >= %(most_calls)s)::integer
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND work_id = ANY(%(work_ids)s::uuid[]) AND state = 'pending'
 
 -- pending_facts --
--- Due facts of a scope, oldest first.
+-- Due facts of a scope, oldest first; those somebody asked for alone where nothing runs by itself.
 SELECT w.work_id, w.looks, w.attempts, w.deferrals, w.refused_delete,
        f.id, f.text, f.version, f.event_date, f.occurred_start, f.occurred_end, f.mentioned_at
 FROM consolidation_work w
 JOIN memory_units f ON f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.scope_id = %(scope_id)s
-  AND w.state = 'pending' AND w.due_at <= now()
+  AND w.state = 'pending' AND w.due_at <= now() AND (w.requested OR NOT %(requested_only)s)
 ORDER BY f.created_at, f.document_id, f.chunk_index, f.ordinal, f.id
 LIMIT %(at_most)s
 
@@ -114,12 +169,14 @@ WHERE near.similarity >= %(at_least)s
 ORDER BY probe.place, near.similarity DESC, near.id
 
 -- fail_work --
--- Counts a malformed answer on these rows; those that cannot be asked in a smaller company fail.
+-- Counts a malformed answer on these rows; those that cannot be asked in a smaller company, or have cost too many calls, fail.
 UPDATE consolidation_work
-SET attempts = %(attempts)s, error = %(error)s, run_id = %(run_id)s,
-    state = CASE WHEN %(is_final)s THEN 'failed' ELSE state END,
-    failed_at = CASE WHEN %(is_final)s THEN now() ELSE failed_at END,
-    revivals = revivals + %(is_final)s::integer
+SET attempts = %(attempts)s, calls = calls + 1, error = %(error)s, run_id = %(run_id)s,
+    fact_version = (SELECT f.version FROM memory_units f
+                    WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.id = consolidation_work.fact_id),
+    state = CASE WHEN %(is_final)s OR calls + 1 >= %(most_calls)s THEN 'failed' ELSE state END,
+    failed_at = CASE WHEN %(is_final)s OR calls + 1 >= %(most_calls)s THEN now() ELSE failed_at END,
+    revivals = revivals + (%(is_final)s OR calls + 1 >= %(most_calls)s)::integer
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND work_id = ANY(%(work_ids)s::uuid[]) AND state = 'pending'
 
 -- defer_work --
@@ -140,7 +197,7 @@ VALUES (%(tenant_id)s, %(bank_id)s, %(run_id)s, %(scope_id)s, %(fence)s, %(polic
         %(prompt)s, %(model_id)s, %(status)s, %(counts)s, %(started_at)s)
 
 -- finish_consolidation_operations --
--- Ends the bank's consolidation operations whose scopes have no pending work older than they are.
+-- Ends the bank's consolidation operations whose scopes have no pending work left that was asked for.
 UPDATE operations o
 SET status = CASE WHEN failed.facts > 0 THEN 'failed' ELSE 'completed' END,
     error_message = CASE WHEN failed.facts > 0 THEN failed.facts || ' facts could not be consolidated: ' || failed.example END,
@@ -158,9 +215,24 @@ WHERE ended.tenant_id = %(tenant_id)s AND ended.bank_id = %(bank_id)s AND ended.
   AND ended.status IN ('pending', 'processing')
   AND NOT EXISTS (
       SELECT FROM consolidation_work w
-      WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'pending' AND w.created_at <= ended.created_at
+      WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'pending' AND w.requested AND NOT w.is_rebuild
+        AND isfinite(w.due_at)
         AND (ended.payload -> 'scope_ids' IS NULL OR ended.payload -> 'scope_ids' ? w.scope_id::text))
   AND o.tenant_id = ended.tenant_id AND o.bank_id = ended.bank_id AND o.operation_id = ended.operation_id
+  AND o.status IN ('pending', 'processing')
+RETURNING o.operation_id, o.status, o.error_message
+
+-- observations_since --
+-- What consolidation did to observations since operations over these scopes were asked for.
+SELECT o.operation_id, coalesce(sum((r.counts ->> 'observations_created')::integer), 0)::integer AS created,
+       coalesce(sum((r.counts ->> 'observations_updated')::integer), 0)::integer AS updated,
+       coalesce(sum((r.counts ->> 'observations_merged')::integer), 0)::integer AS deleted
+FROM operations o
+LEFT JOIN consolidation_runs r
+  ON r.tenant_id = o.tenant_id AND r.bank_id = o.bank_id AND r.status = 'applied' AND r.finished_at >= o.created_at
+ AND (o.payload -> 'scope_ids' IS NULL OR o.payload -> 'scope_ids' ? r.scope_id::text)
+WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.operation_id = ANY(%(operation_ids)s::uuid[])
+GROUP BY o.operation_id
 
 -- open_bank_wide_operation --
 -- The bank-wide consolidation that is still open, if any.
@@ -173,34 +245,56 @@ LIMIT 1
 
 -- request_work --
 -- Makes pending work due now because somebody asked for it, of facts or scopes that hold all tags of a filter; says in which scopes.
-WITH asked AS (
-    UPDATE consolidation_work w
-    SET requested = true, due_at = least(w.due_at, now()), deferrals = 0
-    FROM scopes s, memory_units f
+WITH held AS MATERIALIZED (
+    SELECT w.work_id
+    FROM consolidation_work w
+    JOIN scopes s ON s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
+    JOIN memory_units f ON f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id
     WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'pending'
-      AND s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
-      AND f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id
       AND (%(filters)s::jsonb IS NULL OR EXISTS (
           SELECT FROM jsonb_array_elements(%(filters)s::jsonb) AS wanted
           WHERE s.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted)) OR f.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted))))
+    ORDER BY w.work_id
+    FOR UPDATE OF w
+), asked AS (
+    UPDATE consolidation_work w
+    SET requested = true, due_at = least(w.due_at, now()), deferrals = 0
+    FROM held h
+    WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
     RETURNING w.scope_id
 )
 SELECT DISTINCT a.scope_id FROM asked a
 
 -- recover_work --
--- Failed facts of the bank, pending again with a clean slate; says how many facts they are.
-WITH recovered AS (
-    UPDATE consolidation_work
-    SET state = 'pending', failed_at = NULL, error = NULL, attempts = 0, looks = 0, deferrals = 0, revivals = 0, refused_delete = false,
+-- Failed facts of the bank, or those of them that a filter covers, pending again with a clean slate; says how many facts they are.
+WITH held AS MATERIALIZED (
+    SELECT k.work_id
+    FROM consolidation_work k
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s AND k.state = 'failed'
+      AND (%(filters)s::jsonb IS NULL OR k.work_id IN (
+          SELECT w.work_id
+          FROM consolidation_work w
+          JOIN scopes s ON s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
+          JOIN memory_units f ON f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id
+          CROSS JOIN LATERAL jsonb_array_elements(%(filters)s::jsonb) AS wanted
+          WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'failed'
+            AND (s.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted)) OR f.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted)))))
+    ORDER BY k.work_id
+    FOR UPDATE
+), recovered AS (
+    UPDATE consolidation_work w
+    SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL,
+        attempts = 0, looks = 0, calls = 0, deferrals = 0, revivals = 0, refused_delete = false,
         requested = true, due_at = now()
-    WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND state = 'failed'
-    RETURNING fact_id
+    FROM held h
+    WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
+    RETURNING w.fact_id
 )
 SELECT count(DISTINCT fact_id) AS facts FROM recovered
 
 -- revive_work --
 -- Failed facts of a scope that are to be tried again: three times at most, after a delay that doubles.
 UPDATE consolidation_work
-SET state = 'pending', failed_at = NULL, attempts = 0, looks = 0, deferrals = 0, refused_delete = false, due_at = now()
+SET state = 'pending', failed_at = NULL, attempts = 0, looks = 0, calls = 0, deferrals = 0, refused_delete = false, due_at = now()
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s AND state = 'failed' AND revivals <= 3
   AND failed_at + make_interval(secs => 300 * 2 ^ revivals) <= now()

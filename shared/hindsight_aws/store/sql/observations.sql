@@ -34,7 +34,7 @@ FOR UPDATE
 -- A new observation of a scope; its dates and proof count follow from its evidence.
 INSERT INTO memory_units (tenant_id, bank_id, id, fact_type, text, embedding, embedding_model, tags, scope_id, proof_count, terms,
                           created_by, last_by)
-SELECT %(tenant_id)s, %(bank_id)s, %(id)s, 'observation', %(text)s, %(embedding)s::halfvec(512), b.embedding_model, %(tags)s, %(scope_id)s,
+SELECT %(tenant_id)s, %(bank_id)s, %(id)s, %(fact_type)s, %(text)s, %(embedding)s::halfvec(512), b.embedding_model, %(tags)s, %(scope_id)s,
        0, %(length)s, %(provenance)s, %(provenance)s
 FROM banks b
 WHERE b.tenant_id = %(tenant_id)s AND b.bank_id = %(bank_id)s
@@ -63,18 +63,19 @@ SET quote = excluded.quote, origin = excluded.origin, run_id = excluded.run_id
 WHERE observation_evidence.origin = 'whole' AND excluded.origin = 'model'
 
 -- move_evidence --
--- Hands the evidence of an observation that ends to its heir.
+-- Hands the evidence of an observation that ends to its heir; says which facts the heir did not have.
 INSERT INTO observation_evidence (tenant_id, bank_id, observation_id, fact_id, quote, origin, run_id, created_at)
 SELECT tenant_id, bank_id, %(heir)s, fact_id, quote, origin, run_id, created_at
 FROM observation_evidence
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND observation_id = %(id)s
 ORDER BY fact_id
 ON CONFLICT DO NOTHING
+RETURNING fact_id
 
 -- delete_observation --
 -- Ends an observation; its evidence and words go with it.
 DELETE FROM memory_units
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND id = %(id)s AND fact_type = 'observation'
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND id = %(id)s AND fact_type IN ('observation', 'shadow')
 RETURNING terms
 
 -- settle_observation --
@@ -119,29 +120,40 @@ SELECT r.tenant_id, r.bank_id, s.fact_id, r.revision_id FROM revision r CROSS JO
 -- finish_work --
 -- The outcome of facts in this scope.
 UPDATE consolidation_work w
-SET state = 'done', outcome = verdict.outcome, done_at = now(), run_id = %(run_id)s, error = NULL
+SET state = 'done', outcome = verdict.outcome, done_at = now(), run_id = %(run_id)s, error = NULL, requested = false,
+    fact_version = (SELECT f.version FROM memory_units f
+                    WHERE f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id)
 FROM unnest(%(work_ids)s::uuid[], %(outcomes)s::text[]) AS verdict (work_id, outcome)
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = verdict.work_id AND w.state = 'pending'
 
 -- overlook_work --
--- Facts the answer left out: to be asked about again in smaller company, or alone when their delete was refused.
+-- Facts the answer left out: to be asked about again in smaller company, or alone when their delete was refused; or given up.
 UPDATE consolidation_work
-SET looks = greatest(looks, %(looks)s),
-    refused_delete = refused_delete OR %(refused_delete)s
+SET looks = greatest(looks, %(looks)s), calls = calls + 1,
+    refused_delete = refused_delete OR %(refused_delete)s,
+    error = CASE WHEN calls + 1 >= %(most_calls)s THEN 'no answer said what becomes of it' ELSE error END,
+    state = CASE WHEN calls + 1 >= %(most_calls)s THEN 'failed' ELSE state END,
+    failed_at = CASE WHEN calls + 1 >= %(most_calls)s THEN now() ELSE failed_at END,
+    revivals = revivals + (calls + 1 >= %(most_calls)s)::integer
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND work_id = ANY(%(work_ids)s::uuid[]) AND state = 'pending'
 
 -- remember_policy --
--- The policy this scope's observations were written under.
-UPDATE scopes SET policy_hash = %(policy_hash)s
+-- The policy this scope's observations were written under, and the mission of them all.
+UPDATE scopes SET policy_hash = %(policy_hash)s, brief_hash = %(brief_hash)s,
+    unmeasured_since = CASE WHEN %(has_written)s::boolean THEN coalesce(unmeasured_since, now()) ELSE unmeasured_since END
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s
 
 -- lock_resting_observations --
--- Every observation that rests on one of these facts, kept from change in id order.
-SELECT o.id, o.scope_id, o.terms
+-- Every observation that rests on one of these facts, of whatever scope or of some, kept from change in id order.
+SELECT o.id, o.scope_id, o.terms, o.fact_type
 FROM memory_units o
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s
   AND o.id IN (SELECT e.observation_id FROM observation_evidence e
                WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.fact_id = ANY(%(fact_ids)s::uuid[]))
+  AND (%(within)s::uuid[] IS NULL OR o.scope_id IN (
+          SELECT s.scope_id FROM scopes s
+          WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s
+            AND (s.scope_id = ANY(%(within)s::uuid[]) OR s.rebuilds = ANY(%(within)s::uuid[]))))
 ORDER BY o.id
 FOR UPDATE
 
@@ -161,12 +173,13 @@ FOR UPDATE
 -- requeue_sources --
 -- The other facts behind observations that end, pending again in those scopes.
 UPDATE consolidation_work w
-SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL, attempts = 0, looks = 0, deferrals = 0,
-    refused_delete = false, due_at = now()
+SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL, attempts = 0, looks = 0, calls = 0, deferrals = 0,
+    revivals = 0, refused_delete = false, due_at = now()
 FROM observation_evidence e
 JOIN memory_units o ON o.tenant_id = e.tenant_id AND o.bank_id = e.bank_id AND o.id = e.observation_id
 WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = ANY(%(observation_ids)s::uuid[])
   AND w.tenant_id = e.tenant_id AND w.bank_id = e.bank_id AND w.fact_id = e.fact_id AND w.scope_id = o.scope_id
+RETURNING w.fact_id, w.scope_id
 
 -- blank_revisions --
 -- Takes the text and the quotes out of every revision that rested on one of these facts; ids and times stay.
@@ -177,6 +190,10 @@ SET text = NULL, blanked_at = now(),
 WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s AND r.blanked_at IS NULL
   AND r.revision_id IN (SELECT f.revision_id FROM revision_facts f
                         WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.fact_id = ANY(%(fact_ids)s::uuid[]))
+  AND (%(within)s::uuid[] IS NULL OR r.scope_id IN (
+          SELECT s.scope_id FROM scopes s
+          WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s
+            AND (s.scope_id = ANY(%(within)s::uuid[]) OR s.rebuilds = ANY(%(within)s::uuid[]))))
 
 -- revisions --
 -- Every change of an observation, oldest first.
@@ -196,3 +213,8 @@ WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.id = ANY (%(
   AND (%(any_of)s::text[] IS NULL OR f.tags && %(any_of)s::text[])
   AND (%(predicate)s::jsonpath IS NULL
        OR jsonb_path_match(to_jsonb(f.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+
+-- break_seals --
+-- Deletes sealed generations that rest on one of these facts: what is deleted is gone from there too.
+DELETE FROM sealed_generations
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND fact_ids && %(fact_ids)s::uuid[]

@@ -7,7 +7,7 @@ ORDER BY s.scope_key
 ON CONFLICT (tenant_id, bank_id, scope_key) DO NOTHING
 
 -- open_work --
--- One pending row for each fact and scope; a fact without a scope is done with, and its row says why.
+-- One pending row for each fact and scope; a fact without a scope is done with, and its row says why.  Says where rows are new.
 INSERT INTO consolidation_work (tenant_id, bank_id, work_id, fact_id, scope_id, state, outcome, done_at)
 SELECT %(tenant_id)s, %(bank_id)s::uuid, w.work_id, w.fact_id, s.scope_id,
        CASE WHEN w.scope_key IS NULL THEN 'done' ELSE 'pending' END, CASE WHEN w.scope_key IS NULL THEN 'no_scope' END,
@@ -16,6 +16,24 @@ FROM unnest(%(work_ids)s::uuid[], %(fact_ids)s::uuid[], %(scope_keys)s::text[]) 
 LEFT JOIN scopes s ON s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s::uuid AND s.scope_key = w.scope_key
 ORDER BY w.fact_id, s.scope_id
 ON CONFLICT DO NOTHING
+RETURNING scope_id
+
+-- left --
+-- Scopes that facts have work in and no longer belong to, a shadow of such a scope included.
+SELECT w.fact_id, w.scope_id
+FROM consolidation_work w
+JOIN scopes s ON s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.fact_id = ANY (%(fact_ids)s::uuid[])
+  AND NOT EXISTS (SELECT FROM unnest(%(wanted_by)s::uuid[], %(wanted)s::uuid[]) AS n (fact_id, scope_id)
+                  WHERE n.fact_id = w.fact_id AND n.scope_id = coalesce(s.rebuilds, s.scope_id))
+ORDER BY w.fact_id, w.scope_id
+
+-- close_work --
+-- Takes facts out of scopes; a fact that had none so far has a row that said so, and may have some now.
+DELETE FROM consolidation_work w
+USING unnest(%(fact_ids)s::uuid[], %(scope_ids)s::uuid[]) AS l (fact_id, scope_id)
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.fact_id = l.fact_id
+  AND w.scope_id IS NOT DISTINCT FROM l.scope_id
 
 -- ids --
 -- The ids of scopes by their keys.
@@ -25,27 +43,35 @@ ORDER BY scope_id
 
 -- page --
 -- Scopes that pass the tag filter, most observations first, with their open and failed work, and how many there are.
-WITH held AS (
-    SELECT s.tags, s.scope_key,
-           (SELECT count(*) FROM memory_units AS o
-            WHERE o.tenant_id = s.tenant_id AND o.bank_id = s.bank_id AND o.scope_id = s.scope_id) AS observations,
-           (SELECT count(*) FROM consolidation_work AS w
-            WHERE w.tenant_id = s.tenant_id AND w.bank_id = s.bank_id AND w.scope_id = s.scope_id
-              AND w.state = 'pending') AS pending,
-           (SELECT count(*) FROM consolidation_work AS w
-            WHERE w.tenant_id = s.tenant_id AND w.bank_id = s.bank_id AND w.scope_id = s.scope_id
-              AND w.state = 'failed') AS failed
+WITH held AS MATERIALIZED (
+    SELECT o.scope_id, count(*) AS observations
+    FROM memory_units AS o
+    WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.scope_id IS NOT NULL
+    GROUP BY o.scope_id
+), open AS MATERIALIZED (
+    SELECT w.scope_id, count(*) FILTER (WHERE w.state = 'pending') AS pending, count(*) FILTER (WHERE w.state = 'failed') AS failed
+    FROM consolidation_work AS w
+    WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state IN ('pending', 'failed')
+    GROUP BY w.scope_id
+), wanted AS MATERIALIZED (
+    SELECT s.scope_id, s.tags, s.brief_hash, coalesce(held.observations, 0) AS observations, coalesce(open.pending, 0) AS pending,
+           coalesce(open.failed, 0) AS failed
     FROM scopes AS s
-    WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s
+    LEFT JOIN held ON held.scope_id = s.scope_id
+    LEFT JOIN open ON open.scope_id = s.scope_id
+    WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s AND s.rebuilds IS NULL
+      AND (held.observations > 0 OR (%(with_pending)s::boolean AND open.scope_id IS NOT NULL))
       AND (%(any_of)s::text[] IS NULL OR s.tags && %(any_of)s::text[])
       AND (%(predicate)s::jsonpath IS NULL
            OR jsonb_path_match(to_jsonb(s.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-), wanted AS MATERIALIZED (
-    SELECT * FROM held WHERE observations > 0 OR (%(with_pending)s::boolean AND pending + failed > 0)
 ), page AS (
-    SELECT * FROM wanted ORDER BY observations DESC, tags, scope_key LIMIT %(limit)s::bigint OFFSET %(offset)s::bigint
+    SELECT wanted.*, EXISTS (
+               SELECT FROM scopes AS shadow
+               WHERE shadow.tenant_id = %(tenant_id)s AND shadow.bank_id = %(bank_id)s AND shadow.rebuilds = wanted.scope_id
+           ) AS is_rebuilding
+    FROM wanted ORDER BY observations DESC, tags COLLATE "C" LIMIT %(limit)s::bigint OFFSET %(offset)s::bigint
 )
-SELECT counted.total, page.tags, page.observations, page.pending, page.failed
+SELECT counted.total, page.tags, page.observations, page.pending, page.failed, page.brief_hash, page.is_rebuilding
 FROM (SELECT count(*) AS total FROM wanted) AS counted
 LEFT JOIN page ON true
-ORDER BY page.observations DESC, page.tags, page.scope_key
+ORDER BY page.observations DESC, page.tags COLLATE "C"

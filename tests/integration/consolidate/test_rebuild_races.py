@@ -1,0 +1,124 @@
+"""A swap meets whoever removes, adds or reads the same facts: each waits for the other, and nothing is left over."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from uuid import UUID
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from hindsight_aws.model.ids import TenantId
+from hindsight_aws.store.postgres import PostgresStore, PostgresTransaction
+from tests.support.consolidation import Workshop
+from tests.support.contention import until_blocked
+from tests.support.database import Database
+from tests.support.invariants import broken, stranded
+from tests.support.rebuilding import DETAIL, TRENDS, drain_woken, listening, run_sweep, shadows, texts
+
+FACTS = ["Ada rows.", "Bo sails.", "Cy swims."]
+
+
+@pytest.fixture
+def other_store(database: Database) -> Iterator[PostgresStore]:
+    opened = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def facts(workshop: Workshop) -> list[UUID]:
+    """Three facts of one scope, whose rebuild has begun."""
+    listening(workshop).configure(observations_mission=DETAIL)
+    made = workshop.remember(*FACTS, tags=["club"])
+    workshop.drain("club")
+    run_sweep(workshop)
+    workshop.configure(observations_mission=TRENDS)
+    run_sweep(workshop)
+    return made
+
+
+def _remove(tx: PostgresTransaction, workshop: Workshop, fact: UUID) -> None:
+    """What every removal of a fact does, past the counters of facts."""
+    tx.session.connection.execute("SELECT FROM memory_units WHERE id = %s FOR UPDATE", (fact,))
+    tx.observations.sweep(workshop.bank_id, [fact])
+    tx.session.connection.execute("DELETE FROM memory_units WHERE id = %s", (fact,))
+
+
+def _sound(workshop: Workshop) -> None:
+    with psycopg.connect(workshop.database.admin_url, row_factory=dict_row, autocommit=True) as rows:
+        rows.execute("SET search_path = hindsight, public")
+        found = [problem for problem in broken(rows, [workshop.bank_id]) if "'world'" not in problem]
+        assert found + stranded(rows, [workshop.bank_id]) == []
+
+
+def test_a_fact_that_is_being_removed_is_waited_for_and_is_not_in_the_new_generation(
+    workshop: Workshop, other_store: PostgresStore, database: Database, tenant: TenantId, facts: list[UUID]
+) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        with other_store.transaction(tenant) as tx:
+            _remove(tx, workshop, facts[0])
+            draining = thread.submit(drain_woken, workshop)
+            until_blocked(database)
+        draining.result(30)
+    run_sweep(workshop)
+    drain_woken(workshop)
+
+    assert (texts(workshop, "club"), shadows(workshop)) == (FACTS[1:], [])
+    _sound(workshop)
+
+
+def test_a_removal_during_the_swap_takes_the_new_observation_with_it(
+    workshop: Workshop,
+    other_store: PostgresStore,
+    database: Database,
+    tenant: TenantId,
+    facts: list[UUID],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    swapped, goes_on = threading.Event(), threading.Event()
+
+    def wait_at_the_swap(point: str) -> None:
+        if point == "consolidate.before_swap_commit":
+            swapped.set()
+            assert goes_on.wait(30)
+
+    def remove() -> None:
+        with other_store.transaction(tenant) as tx:
+            _remove(tx, workshop, facts[0])
+
+    monkeypatch.setattr("hindsight_aws.consolidate.generation.reached", wait_at_the_swap)
+    with ThreadPoolExecutor(2) as threads:
+        draining = threads.submit(drain_woken, workshop)
+        assert swapped.wait(30)
+        removing = threads.submit(remove)
+        until_blocked(database)
+        goes_on.set()
+        draining.result(30)
+        removing.result(30)
+    run_sweep(workshop)
+    drain_woken(workshop)
+
+    assert (texts(workshop, "club"), shadows(workshop)) == (FACTS[1:], [])
+    _sound(workshop)
+
+
+def test_two_sweeps_at_once_begin_one_rebuild(
+    workshop: Workshop, other_store: PostgresStore, facts: list[UUID]
+) -> None:
+    workshop.sql("DELETE FROM scopes WHERE rebuilds IS NOT NULL")
+    workshop.sql("DELETE FROM operations")
+    workshop.sql("UPDATE banks SET policy_seen = NULL")
+    other = Workshop.__new__(Workshop)
+    other.__dict__.update(workshop.__dict__)
+    other.store = other_store
+
+    with ThreadPoolExecutor(2) as threads:
+        for sweeping in [threads.submit(run_sweep, one) for one in (workshop, other)]:
+            sweeping.result(30)
+
+    assert len(shadows(workshop)) == 1
+    assert len(workshop.sql("SELECT operation_id FROM operations WHERE kind = 'policy_rebuild'")) == 1

@@ -1,0 +1,149 @@
+"""What webhooks will tell of is written once, in the commit of what it tells of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hindsight_aws import faults
+from hindsight_aws.errors import DatabaseUnavailable, ModelDenied, ModelReplyMalformed
+from tests.support.api import Caller, FakeRuntime
+from tests.support.consolidation import Workshop, creates
+from tests.support.models import ScriptedModel
+from tests.support.rebuilding import listening, run_sweep
+
+BANK = "/v1/default/banks/bank"
+
+
+def _events(workshop: Workshop, event: str = "consolidation.completed") -> list[dict[str, Any]]:
+    return workshop.sql(
+        "SELECT operation_id, status, data FROM webhook_events WHERE event = %s ORDER BY created_at", event
+    )
+
+
+def _asked_for(call: Caller) -> str:
+    operation_id: str = call("POST", f"{BANK}/consolidate").json()["operation_id"]
+    return operation_id
+
+
+def test_a_consolidation_that_completes_is_told_once(workshop: Workshop, call: Caller) -> None:
+    """[C140] In the commit that ends it, with what it did; however often somebody looks whether it has ended."""
+    facts = workshop.remember("A is red.", "B is green.")
+    operation_id = _asked_for(call)
+    assert _events(workshop) == []
+    workshop.answers(creates(("A is red.", [facts[0]]), ("B is green.", [facts[1]])))
+
+    workshop.drain()
+    workshop.drain()
+    run_sweep(workshop)
+
+    (event,) = _events(workshop)
+    assert (str(event["operation_id"]), event["status"]) == (operation_id, "completed")
+    assert event["data"] == {
+        "observations_created": 2,
+        "observations_updated": 0,
+        "observations_deleted": 0,
+        "error_message": None,
+    }
+
+
+@pytest.mark.parametrize("point", ["store.before_commit", "store.after_commit"])
+def test_the_event_is_there_exactly_when_the_operation_has_ended(
+    workshop: Workshop, call: Caller, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    """[C140] A worker that dies at any commit leaves both or neither."""
+    listening(workshop).remember("A is red.")
+    _asked_for(call)
+    state = (
+        "SELECT (SELECT status FROM operations) = 'completed' AS is_over, (SELECT count(*) FROM webhook_events) AS told"
+    )
+    seen = []
+
+    for dies_at in range(1, 8):
+        reached = [0]
+
+        def strike(_address: str, at: str, dies_at: int = dies_at, reached: list[int] = reached) -> str:
+            reached[0] += at == point
+            if at == point and reached[0] == dies_at:
+                raise DatabaseUnavailable("the worker dies here")
+            return ""
+
+        with monkeypatch.context() as patch:
+            patch.setattr(faults, "_ADDRESS", "here")
+            patch.setattr(faults, "_ask", strike)
+            try:
+                workshop.drain()
+            except DatabaseUnavailable:
+                workshop.store.close()
+        workshop.sql("UPDATE scopes SET lease_until = '-infinity'")
+        (row,) = workshop.sql(state)
+        seen.append((row["is_over"], row["told"]))
+
+    assert set(seen) <= {(False, 0), (True, 1)}
+    assert seen[-1] == (True, 1)
+
+
+def test_a_consolidation_over_nothing_is_told_as_well(workshop: Workshop, call: Caller) -> None:
+    operation_id = _asked_for(call)
+
+    (event,) = _events(workshop)
+
+    assert (str(event["operation_id"]), event["status"]) == (operation_id, "completed")
+    assert event["data"]["observations_created"] == 0
+
+
+def test_a_failed_consolidation_says_why_and_its_retry_is_an_event_of_its_own(workshop: Workshop, call: Caller) -> None:
+    (fact,) = workshop.remember("A is red.")
+    operation_id = _asked_for(call)
+    workshop.answers(ModelReplyMalformed("prose"))
+    workshop.drain()
+    (failed,) = _events(workshop)
+    assert failed["status"] == "failed"
+    assert "could not be consolidated" in failed["data"]["error_message"]
+
+    assert call("POST", f"{BANK}/operations/{operation_id}/retry").status == 200
+    workshop.answers(creates(("A is red.", [fact])))
+    workshop.drain()
+
+    assert [event["status"] for event in _events(workshop)] == ["failed", "completed"]
+
+
+def test_a_refused_consolidation_is_told_as_failed(workshop: Workshop, call: Caller) -> None:
+    workshop.remember("A is red.")
+    _asked_for(call)
+    workshop.answers(ModelDenied("no access"))
+
+    workshop.drain()
+
+    (event,) = _events(workshop)
+    assert (event["status"], event["data"]["error_message"]) == ("failed", "no access")
+
+
+def test_a_cancelled_consolidation_is_told_to_nobody(workshop: Workshop, call: Caller) -> None:
+    workshop.remember("A is red.")
+    operation_id = _asked_for(call)
+
+    call("DELETE", f"{BANK}/operations/{operation_id}")
+    listening(workshop).drain()
+
+    assert _events(workshop) == []
+
+
+def test_a_retain_is_told_once_for_each_document(workshop: Workshop, call: Caller, services: FakeRuntime) -> None:
+    items = [
+        {"content": "Ann rows.\nAnn sails.", "document_id": "d", "tags": ["user:a"]},
+        {"content": "Bob swims.", "document_id": "e"},
+    ]
+    body = {"items": items, "operation_id": "0b0f6c9e-3f5c-4c39-8b61-57a4d6b0c001"}
+
+    for _ in range(2):
+        assert call("POST", f"{BANK}/memories", body).status == 200
+
+    told = sorted((event["data"]["document_id"], event["data"]) for event in _events(workshop, "retain.completed"))
+    assert [data for _, data in told] == [
+        {"document_id": "d", "tags": ["user:a"], "memory_unit_count": 2},
+        {"document_id": "e", "tags": [], "memory_unit_count": 1},
+    ]
+    assert "Ann" not in str(told)
+    assert isinstance(services.model, ScriptedModel)
