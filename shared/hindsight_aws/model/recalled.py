@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from hindsight_aws.model.ids import DocumentId, EntityId, UnitId
+from hindsight_aws.model.ids import DocumentId, EntityId, ScopeId, UnitId
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,29 @@ class RecalledChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Freshness:
+    """How far an observation's scope is behind: its facts that wait, and those given up; counted up to a bound."""
+
+    scope_id: ScopeId
+    pending: int
+    failed: int
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the scope has a fact that no observation can know yet."""
+        return self.pending + self.failed > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of a fact that an observation rests on; `origin`: the model chose them, or they are all of the fact."""
+
+    fact_id: UnitId
+    text: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourceFacts:
     """The facts under the observations of an answer.
 
@@ -86,7 +109,8 @@ class RecallAnswer:
 
     `entities`, `chunks` and `sources` are None when they were not asked for or may not be shown; `withheld` counts
     the source facts that lie beneath the results and that this caller may not see, None for a caller without such
-    limits. `trace` is JSON-ready.
+    limits. `fresh_of` tells of each observation how far its scope is behind; `quotes_of` holds the visible quotes each
+    rests on, None when they were not asked for or may not be shown. `trace` is JSON-ready.
     """
 
     results: tuple[RankedUnit, ...]
@@ -95,4 +119,6 @@ class RecallAnswer:
     sources: SourceFacts | None = None
     withheld: int | None = None
     trace: Mapping[str, object] | None = None
+    fresh_of: Mapping[UnitId, Freshness] = field(default_factory=dict)
+    quotes_of: Mapping[UnitId, tuple[Quote, ...]] | None = None
     bank: str = field(default="")

@@ -1,18 +1,69 @@
-"""What recall asks of the store: how large a bank is, candidates by vector and by term, and the rows behind them."""
+"""What recall asks of the store: how large a bank is, candidates of its four arms, and the rows behind them."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from datetime import datetime
+from typing import Protocol, TypeAlias
 
 from hindsight_aws.model.ids import BankId, UnitId
-from hindsight_aws.model.recalled import NamedEntity, RecalledUnit
+from hindsight_aws.model.recalled import Freshness, NamedEntity, Quote, RecalledUnit
 from hindsight_aws.model.tags import TagFilter
 
 Hits = Sequence[tuple[UnitId, float]]
 """Memories with the score of one arm, best first; equal scores are ordered by id."""
+
+Period: TypeAlias = tuple[datetime, datetime]
+"""From a first to a last moment, both included and aware."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeFilter:
+    """Bounds that a memory must keep to be found at all.
+
+    It was last changed after `updated_after` and before `updated_before`, both excluded, and it happened or was told of
+    within `only_between`.
+    """
+
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+    only_between: Period | None = None
+
+    def __bool__(self) -> bool:
+        return not (self.updated_after is None and self.updated_before is None and self.only_between is None)
+
+
+NO_BOUNDS = TimeFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """When something happened and when it was told of, as far as known; an endless date counts as unknown."""
+
+    occurred_start: datetime | None
+    occurred_end: datetime | None
+    mentioned_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatedHit:
+    """A memory that happened or was told of in a window, by its similarity to the query."""
+
+    id: UnitId
+    similarity: float
+    dates: Dates
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedHit:
+    """A memory that a link leads to from one found by time."""
+
+    id: UnitId
+    link_type: str
+    weight: float
+    dates: Dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +114,9 @@ class Bm25:
 class CandidateQuery:
     """What to look for: in which types, at most `limit` of each from each arm.
 
-    `vector` None leaves the semantic arm out, no `terms` the keyword arm.  `exact_limit` bounds the banks whose
-    vectors are read one by one; `most_terms` the terms looked up, rarest first.
+    `vector` None leaves the semantic arm out, no `terms` the keyword arm, no `windows` the temporal arm.  `exact_limit`
+    bounds the banks whose vectors are read one by one, and the memories that a window is searched through; `most_terms`
+    the terms looked up, rarest first.  `is_timed`: each search is to be timed.
     """
 
     bank_id: BankId
@@ -79,14 +131,61 @@ class CandidateQuery:
     exact_limit: int = 10_000
     most_terms: int = 16
     bm25: Bm25 = field(default_factory=Bm25)
+    times: TimeFilter = field(default_factory=TimeFilter)
+    windows: tuple[Period, ...] = ()
+    min_dated_similarity: float = 0.1
+    most_dated: int = 60
+    is_timed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What each arm found, by fact type; an arm that did not run is None."""
+    """What each arm found, by fact type; an arm that did not run is None.
+
+    `dated` are the nearest memories of the windows, nearest first.  `seconds` says how long the database took, by arm
+    and fact type, when that was asked.
+    """
 
     semantic: Mapping[str, Hits] | None
     keyword: Mapping[str, Hits] | None
+    dated: Mapping[str, Sequence[DatedHit]] | None = None
+    seconds: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpansionQuery:
+    """Where to go on from what was found: from `seeds` by entity, meaning and cause, from `entries` by time and cause.
+
+    Both are by fact type and lead to memories of the same type, at most `limit` of each that pass the filters.  An
+    observation leads on through those facts it rests on that pass `source_types` and `source_tags`.  Each entity brings
+    its `per_entity` newest memories and no more.  All of it takes at most `timeout_ms`.
+    """
+
+    bank_id: BankId
+    tags: TagFilter
+    times: TimeFilter
+    limit: int
+    seeds: Mapping[str, Sequence[UnitId]]
+    entries: Mapping[str, Sequence[UnitId]]
+    vector: array[float]
+    source_types: frozenset[str]
+    source_tags: TagFilter
+    min_similarity: float = 0.1
+    per_entity: int = 200
+    timeout_ms: int = 10_000
+    is_timed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """What lies one step further, by fact type; `seconds` as of Candidates.
+
+    `near` holds the activation of what the seeds lead to: at most 1 each for shared entities, meaning and cause.
+    """
+
+    near: Mapping[str, Hits]
+    linked: Mapping[str, Sequence[LinkedHit]]
+    seconds: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +204,8 @@ class BeneathQuery:
     with_entities: bool = False
     with_sources: bool = False
     with_evidence: bool = False
+    with_quotes: bool = False
+    with_freshness: bool = False
     chunk_units: Sequence[UnitId] = ()
     chunk_characters: int = 0
     chunk_tags: TagFilter = field(default_factory=TagFilter)
@@ -126,6 +227,7 @@ class Beneath:
     `entities_of` holds each unit's own entities and, for an observation, those of its visible sources, by name.
     `sources_of` holds the visible sources of each observation, oldest first, `hidden` how many distinct sources are
     not visible, and `facts` the visible ones' rows when they were asked for.  `chunks` come in order of their units.
+    `fresh_of` tells of each observation how far its scope is behind, `quotes_of` what visible evidence it rests on.
     """
 
     entities_of: Mapping[UnitId, tuple[NamedEntity, ...]]
@@ -133,6 +235,8 @@ class Beneath:
     hidden: int
     facts: Mapping[UnitId, RecalledUnit]
     chunks: tuple[StoredChunk, ...]
+    fresh_of: Mapping[UnitId, Freshness] = field(default_factory=dict)
+    quotes_of: Mapping[UnitId, tuple[Quote, ...]] = field(default_factory=dict)
 
 
 class RecallReads(Protocol):
@@ -146,8 +250,17 @@ class RecallReads(Protocol):
         """What each arm finds; the same for the same rows, except where a large bank's vector index approximates."""
         ...
 
+    def expand(self, query: ExpansionQuery) -> Expansion | None:
+        """What lies one step from what was found; None when that took too long, and the transaction goes on."""
+        ...
+
     def units(
-        self, bank_id: BankId, ids: Sequence[UnitId], fact_types: frozenset[str], tags: TagFilter
+        self,
+        bank_id: BankId,
+        ids: Sequence[UnitId],
+        fact_types: frozenset[str],
+        tags: TagFilter,
+        times: TimeFilter = NO_BOUNDS,
     ) -> Mapping[UnitId, RecalledUnit]:
         """The rows of these memories that still exist and pass: the last gate, whatever an arm let through."""
         ...

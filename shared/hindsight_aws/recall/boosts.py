@@ -1,4 +1,4 @@
-"""Multiplicative boosts of a candidate's base score: how recent it is and how well proven.
+"""Multiplicative boosts of a candidate's base score: how recent it is, how near in time and how well proven.
 
 Called by recall/ranking.py; pure.
 """
@@ -13,17 +13,23 @@ from hindsight_aws.model.recalled import RecalledUnit
 
 NEUTRAL = 0.5
 _RECENCY_WEIGHT = 0.2
+_TIME_WEIGHT = 0.2
 _PROOF_WEIGHT = 0.1
 _YEAR_DAYS = 365
 _LEAST_RECENCY = 0.1
 _DAY = timedelta(days=1)
 
 
-def boosted(base: float, unit: RecalledUnit, now: datetime) -> float:
-    """The base score times (1 + 0.2(recency - ½)) times (1 + 0.1(proof - ½)): at most 15.5 % up, 14.5 % down."""
+def boosted(base: float, unit: RecalledUnit, now: datetime, proximity: float | None = None) -> float:
+    """The base score times (1 + 0.2(recency - ½)), (1 + 0.2(proximity - ½)) and (1 + 0.1(proof - ½)).
+
+    Together at most 27 % up, 23 % down.  `proximity` to the middle of the time asked about is neutral when None.
+    """
+    near = NEUTRAL if proximity is None else proximity
     return (
         base
         * (1 + _RECENCY_WEIGHT * (recency(unit, now) - NEUTRAL))
+        * (1 + _TIME_WEIGHT * (near - NEUTRAL))
         * (1 + _PROOF_WEIGHT * (proof(unit.proof_count) - NEUTRAL))
     )
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from hindsight_aws.model.ids import UnitId
 from hindsight_aws.model.recalled import RankedUnit, RecalledUnit, Scores
-from hindsight_aws.recall.boosts import boosted
+from hindsight_aws.recall.boosts import NEUTRAL, boosted
 from hindsight_aws.recall.fusion import Fused
 from hindsight_aws.recall.request import MinScores
 
@@ -21,12 +21,15 @@ def ranked(
     now: datetime,
     floors: MinScores,
     reranked: Sequence[tuple[int, float]] | None = None,
+    *,
+    ranks_only: bool = False,
 ) -> list[RankedUnit]:
     """The candidates whose rows are there, best first, those under a floor left out.
 
     Base scores are the rerank model's, unjudged candidates following with 0 in fused order; without a model they fall
     evenly from 1 to 0.1 over the fused order, so that the boosts re-order neighbours rather than replace the ranking.
-    Equal finals keep the order of the bases.  `reranked` indexes the candidates whose rows are there.
+    Equal finals keep the order of the bases.  `reranked` indexes the candidates whose rows are there; with `ranks_only`
+    its scores are not shown.
     """
     there = [candidate for candidate in candidates if candidate.id in units]
     judged = _passed_through(len(there)) if reranked is None else _judged(reranked, len(there))
@@ -35,8 +38,8 @@ def ranked(
         candidate = there[index]
         unit = units[candidate.id]
         scores = Scores(
-            final=boosted(base, unit, now),
-            reranker=None if reranked is None else base,
+            final=boosted(base, unit, now, _lifting(candidate.proximity)),
+            reranker=None if reranked is None or ranks_only else base,
             semantic=candidate.scores.get("semantic"),
             keyword=candidate.scores.get("keyword"),
         )
@@ -51,6 +54,11 @@ def without_covered(
     """The results less the raw facts that an observation among the first `window` of them rests on."""
     covered = {source for result in results[:window] for source in sources_of.get(result.unit.id, ())}
     return [result for result in results if result.unit.id not in covered or result.unit.fact_type not in RAW_TYPES]
+
+
+def _lifting(proximity: float | None) -> float | None:
+    """Being in the time asked about lifts and never lowers: who asks about a week means its Monday as well."""
+    return None if proximity is None else max(proximity, NEUTRAL)
 
 
 def _passed_through(count: int) -> list[tuple[int, float]]:

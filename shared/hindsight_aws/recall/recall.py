@@ -2,71 +2,43 @@
 
 Called by the API, MCP and reflect; see recall/__init__.py.
 The bank is found and measured in one transaction, the query is embedded outside any, and all else is read in a second
-one of three round trips (a third one follows a rerank model).
+one of four round trips (a third one follows a rerank model).
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
-from hindsight_aws.access import Sight, document_tags, is_limited, require, require_bank, sees_documents, sight
 from hindsight_aws.access import bank_not_found as not_found
+from hindsight_aws.access import document_tags, is_limited, require, require_bank, sees_documents, sight
 from hindsight_aws.banks.config import BankConfig, resolve
-from hindsight_aws.errors import ModelError, ModelThrottled
-from hindsight_aws.model.bank import Bank
-from hindsight_aws.model.ids import UnitId
+from hindsight_aws.errors import InvalidRequest, ModelError, ModelThrottled
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.recalled import RankedUnit, RecallAnswer, RecalledUnit, SourceFacts
 from hindsight_aws.model.tags import TagFilter
 from hindsight_aws.ports.clock import Clock, SystemClock
 from hindsight_aws.ports.model_gateway import Embedder, ModelUsage, Reranker
-from hindsight_aws.ports.recall import Beneath, BeneathQuery, CandidateQuery, Candidates, Census
+from hindsight_aws.ports.recall import Beneath, BeneathQuery
 from hindsight_aws.ports.store import Store, Transaction
-from hindsight_aws.recall.fusion import Fused, fuse, joined
-from hindsight_aws.recall.limits import MOST_RANKED, candidate_limit, rerank_limit
+from hindsight_aws.recall.limits import candidate_limit, rerank_limit
 from hindsight_aws.recall.packing import fitting, fitting_chunks, fitting_sources
 from hindsight_aws.recall.ranking import RAW_TYPES, ranked, without_covered
 from hindsight_aws.recall.request import RecallQuery
-from hindsight_aws.recall.trace import Trace
+from hindsight_aws.recall.retrieval import Pool, pooled
+from hindsight_aws.recall.task import Task
+from hindsight_aws.recall.trace import Trace, freshness
+from hindsight_aws.recall.when.find import time_windows
+from hindsight_aws.recall.when.window import Window
 from hindsight_aws.settings import Settings
-from hindsight_aws.text.terms import terms
 from hindsight_aws.text.tokens import truncate
 from hindsight_aws.usage.ledger import ledger_entries
 
 _MOST_ANCHORED = 10_000
-_MOST_ASKED_TERMS = 64
 # The longest text a token budget can hold, so that no more chunk text is read than may be shown.
 _CHARACTERS_OF_A_TOKEN = 8
 _MOST_CHUNK_TOKENS = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """What one recall works with, once the bank is found and the query checked."""
-
-    query: RecallQuery
-    text: str
-    principal: Principal
-    bank: Bank
-    config: BankConfig
-    settings: Settings
-    sight: Sight
-    census: Census
-    limit: int
-    now: datetime
-    trace: Trace
-
-
-@dataclass(frozen=True, slots=True)
-class _Pool:
-    """The candidates with the rows behind the best of them."""
-
-    candidates: Candidates
-    fused: Sequence[Fused]
-    units: dict[UnitId, RecalledUnit]
 
 
 def recall(
@@ -83,7 +55,8 @@ def recall(
     """What the bank remembers about the question, best first, within the question's budgets.
 
     Raises: NotFound for a bank that is not there or not covered by the key, AccessDenied without read permission,
-    ModelThrottled and other model errors when the query cannot be embedded, DatabaseUnavailable.
+    ModelThrottled and other model errors when the query cannot be embedded, InvalidRequest for a floor on scores that
+    the rerank model does not give, DatabaseUnavailable.
 
     Guarantees: writes nothing but the ledger lines of its model calls.  No result, source or chunk is outside what
     the query's types and tags and the principal allow.  The same question to unchanged rows of a bank that is
@@ -92,23 +65,27 @@ def recall(
     """
     require(principal, Permission.READ)
     require_bank(principal, bank)
+    if reranker is not None and reranker.ranks_only and query.min_scores.reranker is not None:
+        raise InvalidRequest("min_scores.reranker needs a rerank model whose scores mean more than an order")
     task = _begun(store, settings, principal, bank, query, clock or SystemClock())
     if task is None:
         return RecallAnswer(results=(), withheld=0 if is_limited(principal) else None, bank=bank)
     usage: list[ModelUsage] = []
     vector = _embedded(store, embedder, task, usage)
-    with store.transaction(principal.tenant_id) as tx:
-        pool = _pooled(tx, task, vector)
+    with store.snapshot(principal.tenant_id) as tx:
+        pool = pooled(tx, task, vector)
+        if not pool.units and tx.banks.find(bank) is None:
+            raise not_found(bank)
         if reranker is None or not task.config.enable_reranking:
             return _answered(tx, task, pool, None, usage)
     scores = _reranked(reranker, task, pool, usage)
-    with store.transaction(principal.tenant_id) as tx:
-        return _answered(tx, task, pool, scores, usage)
+    with store.snapshot(principal.tenant_id) as tx:
+        return _answered(tx, task, pool, scores, usage, ranks_only=reranker.ranks_only)
 
 
 def _begun(
     store: Store, settings: Settings, principal: Principal, bank: str, query: RecallQuery, clock: Clock
-) -> _Task | None:
+) -> Task | None:
     """The task, or None when nothing can be found: no type is left, or the bank holds nothing of them."""
     trace = Trace()
     seen = sight(principal, query.fact_types, query.tags)
@@ -120,10 +97,12 @@ def _begun(
     if not any(fact_type in seen.fact_types for fact_type in census.sizes):
         return None
     config = resolve(settings, found.overrides)
+    now = query.now or clock.now()
     most_tokens = settings.hindsight_api_recall_max_query_tokens
-    return _Task(
+    text = truncate(query.sound_query, most_tokens) if most_tokens else query.sound_query
+    return Task(
         query=query,
-        text=truncate(query.sound_query, most_tokens) if most_tokens else query.sound_query,
+        text=text,
         principal=principal,
         bank=found,
         config=config,
@@ -131,12 +110,20 @@ def _begun(
         sight=seen,
         census=census,
         limit=candidate_limit(config, query.budget, query.max_tokens),
-        now=query.now or clock.now(),
+        now=now,
+        windows=_windows(config, query, text, now),
         trace=trace,
     )
 
 
-def _embedded(store: Store, embedder: Embedder, task: _Task, usage: list[ModelUsage]) -> array[float] | None:
+def _windows(config: BankConfig, query: RecallQuery, text: str, now: datetime) -> tuple[Window, ...]:
+    """The time the question is about: the caller's word for it, else what its own words say."""
+    if not config.enable_temporal_retrieval:
+        return ()
+    return time_windows(text, now) if query.temporal_window is None else (Window(*query.temporal_window),)
+
+
+def _embedded(store: Store, embedder: Embedder, task: Task, usage: list[ModelUsage]) -> array[float] | None:
     """The query's vector, or None when it has no direction or the bank's vectors are of another model."""
     if task.bank.embedding_model not in (None, embedder.model):
         task.trace.degraded.append("semantic")
@@ -151,38 +138,8 @@ def _embedded(store: Store, embedder: Embedder, task: _Task, usage: list[ModelUs
     return None if embedding.is_zero else embedding.values
 
 
-def _pooled(tx: Transaction, task: _Task, vector: array[float] | None) -> _Pool:
-    query, settings = task.query, task.settings
-    types = tuple(fact_type for fact_type in query.fact_types if fact_type in task.sight.fact_types)
-    floor = query.min_scores.semantic
-    asked = tuple(dict.fromkeys(terms(task.text)))[:_MOST_ASKED_TERMS] if task.config.enable_text_search else ()
-    with task.trace.phase("retrieve"):
-        candidates = tx.recall.candidates(
-            CandidateQuery(
-                bank_id=task.bank.bank_id,
-                fact_types=types,
-                tags=task.sight.tags,
-                limit=task.limit,
-                census=task.census,
-                vector=vector,
-                min_similarity=settings.hindsight_api_semantic_min_similarity if floor is None else floor,
-                min_keyword=query.min_scores.keyword or 0.0,
-                terms=asked,
-                exact_limit=settings.hindsight_api_recall_exact_scan_limit,
-                most_terms=settings.hindsight_api_bm25_max_query_terms,
-            )
-        )
-    with task.trace.phase("fuse"):
-        arms = {"semantic": joined(candidates.semantic, types), "keyword": joined(candidates.keyword, types)}
-        fused = fuse(arms)[:MOST_RANKED]
-    with task.trace.phase("read"):
-        ids = [candidate.id for candidate in fused]
-        units = dict(tx.recall.units(task.bank.bank_id, ids, task.sight.fact_types, task.sight.tags))
-    return _Pool(candidates, fused, units)
-
-
 def _reranked(
-    reranker: Reranker, task: _Task, pool: _Pool, usage: list[ModelUsage]
+    reranker: Reranker, task: Task, pool: Pool, usage: list[ModelUsage]
 ) -> Sequence[tuple[int, float]] | None:
     """The rerank model's scores by index among the pool's rows, or None when it failed."""
     there = [pool.units[candidate.id] for candidate in pool.fused if candidate.id in pool.units]
@@ -203,12 +160,18 @@ def _rerank_text(unit: RecalledUnit) -> str:
 
 
 def _answered(
-    tx: Transaction, task: _Task, pool: _Pool, scores: Sequence[tuple[int, float]] | None, usage: list[ModelUsage]
+    tx: Transaction,
+    task: Task,
+    pool: Pool,
+    scores: Sequence[tuple[int, float]] | None,
+    usage: list[ModelUsage],
+    *,
+    ranks_only: bool = False,
 ) -> RecallAnswer:
     query = task.query
     tx.usage.record(ledger_entries(usage, task.principal.subject, task.bank.bank_id))
     with task.trace.phase("rank"):
-        results = ranked(pool.fused, pool.units, task.now, query.min_scores, scores)
+        results = ranked(pool.fused, pool.units, task.now, query.min_scores, scores, ranks_only=ranks_only)
         results = _preferred(tx, task, results)[: 2 * task.limit]
         kept = fitting(results, query.max_tokens)
     with task.trace.phase("read_beneath"):
@@ -222,9 +185,16 @@ def _answered(
         chunks=fitting_chunks(beneath.chunks, task.bank.external_id, query.chunk_tokens or 0) if shows_chunks else None,
         sources=_sources(query, kept, beneath) if with_sources else None,
         withheld=beneath.hidden if is_limited(task.principal) else None,
-        trace=task.trace.shown(query, pool.candidates, pool.fused, kept, pool.units) if query.with_trace else None,
+        trace=_traced(task, pool, kept, beneath) if query.with_trace else None,
+        fresh_of=beneath.fresh_of,
+        quotes_of=beneath.quotes_of if query.with_quotes and task.sight.sees_beneath else None,
         bank=task.bank.external_id,
     )
+
+
+def _traced(task: Task, pool: Pool, kept: Sequence[RankedUnit], beneath: Beneath) -> dict[str, object]:
+    shown = task.trace.shown(task.query, task.windows, pool, kept)
+    return {**shown, "freshness": freshness(beneath.fresh_of.values())}
 
 
 def _sources(query: RecallQuery, kept: Sequence[RankedUnit], beneath: Beneath) -> SourceFacts:
@@ -233,7 +203,7 @@ def _sources(query: RecallQuery, kept: Sequence[RankedUnit], beneath: Beneath) -
     )
 
 
-def _preferred(tx: Transaction, task: _Task, results: list[RankedUnit]) -> list[RankedUnit]:
+def _preferred(tx: Transaction, task: Task, results: list[RankedUnit]) -> list[RankedUnit]:
     """Without raw facts that an observation covers, if both kinds were asked for and caller or bank want that."""
     wanted = task.query.prefer_observations
     is_wanted = task.config.recall_prefer_observations if wanted is None else wanted
@@ -248,7 +218,7 @@ def _preferred(tx: Transaction, task: _Task, results: list[RankedUnit]) -> list[
     return without_covered(results, covering.sources_of, len(window))
 
 
-def _beneath(task: _Task, results: Sequence[RankedUnit], kept: Sequence[RankedUnit]) -> BeneathQuery:
+def _beneath(task: Task, results: Sequence[RankedUnit], kept: Sequence[RankedUnit]) -> BeneathQuery:
     """What to read beneath the answer: only what this caller may see of it, and counts of the rest."""
     query, principal = task.query, task.principal
     sources = sight(principal, None, query.tags)
@@ -263,11 +233,13 @@ def _beneath(task: _Task, results: Sequence[RankedUnit], kept: Sequence[RankedUn
         with_entities=query.with_entities and sees,
         with_sources=observations and query.source_tokens is not None and sees,
         with_evidence=observations and (query.source_tokens is not None or is_limited(principal)),
+        with_quotes=observations and query.with_quotes and sees,
+        with_freshness=observations,
         chunk_units=[result.unit.id for result in results] if chunk_tokens > 0 else (),
         chunk_characters=chunk_tokens * _CHARACTERS_OF_A_TOKEN,
         chunk_tags=document_tags(principal, query.tags),
     )
 
 
-def _sees_chunks(task: _Task) -> bool:
+def _sees_chunks(task: Task) -> bool:
     return task.sight.sees_beneath and sees_documents(task.principal)

@@ -17,11 +17,21 @@ from hindsight_aws.model.recalled import NamedEntity, RecallAnswer, RecalledChun
 
 
 def render(answer: RecallAnswer) -> bytes:
-    """The body of the answer; `withheld` is there only for a caller whose key hides something."""
+    """The body of the answer.
+
+    `withheld` is there only for a caller whose key hides something, `stale` and `evidence` on observations alone.
+    """
     sources = answer.sources
     ids_of = {} if sources is None else sources.ids_of
     results = ",".join(
-        _unit(result.unit, answer.bank, answer.entities_of, ids_of.get(result.unit.id), result.scores)
+        _unit(
+            result.unit,
+            answer.bank,
+            answer.entities_of,
+            ids_of.get(result.unit.id),
+            result.scores,
+            _of_observation(answer, result.unit.id),
+        )
         for result in answer.results
     )
     facts = (
@@ -44,6 +54,7 @@ def _unit(
     entities_of: Mapping[UnitId, tuple[NamedEntity, ...]] | None,
     source_ids: tuple[UnitId, ...] | None,
     scores: Scores | None,
+    more: str = "",
 ) -> str:
     chunk = None
     if unit.document is not None and unit.chunk_index is not None:
@@ -56,8 +67,23 @@ def _unit(
         f'"context":{_string(unit.context)},"occurred_start":{_instant(unit.occurred_start)},'
         f'"occurred_end":{_instant(unit.occurred_end)},"mentioned_at":{_instant(unit.mentioned_at)},'
         f'"document_id":{_string(unit.document)},"metadata":{_metadata(unit.metadata)},"chunk_id":{_string(chunk)},'
-        f'"tags":{_strings(unit.tags)},"source_fact_ids":{sources},"scores":{_scores(scores)},"attachments":null}}'
+        f'"tags":{_strings(unit.tags)},"source_fact_ids":{sources},"scores":{_scores(scores)},"attachments":null{more}}}'
     )
+
+
+def _of_observation(answer: RecallAnswer, unit_id: UnitId) -> str:
+    """What an observation has besides: whether it is stale and, when asked for and allowed, its evidence."""
+    fresh = answer.fresh_of.get(unit_id)
+    if fresh is None:
+        return ""
+    stale = f',"stale":{_boolean(fresh.is_stale)}'
+    if answer.quotes_of is None:
+        return stale
+    quotes = ",".join(
+        f'{{"fact_id":"{quote.fact_id}","quote":{quoted(quote.text)},"origin":"{quote.origin}"}}'
+        for quote in answer.quotes_of.get(unit_id, ())
+    )
+    return f'{stale},"evidence":[{quotes}]'
 
 
 def _scores(scores: Scores | None) -> str:

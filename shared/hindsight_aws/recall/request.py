@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from hindsight_aws.errors import InvalidField
 from hindsight_aws.model.tags import TagFilter
+from hindsight_aws.ports.recall import Period, TimeFilter
 
 FACT_TYPES = ("world", "experience", "observation")
 _RETIRED = "opinion"
@@ -43,8 +44,10 @@ class RecallQuery:
     `fact_types_of`). `max_tokens` bounds the facts' texts alone; 0 or less: no facts.  `now` is the instant that ages
     are counted to; None: the clock's.  `chunk_tokens`, `source_tokens`: None leaves that part out; `source_tokens` -1
     is without limit, and so is `tokens_per_observation`, which when 0 or more takes the place of the total.
+    `temporal_window` is the time that the question is about, in place of what its words say: it ranks, while `times`
+    leaves everything else out.
 
-    Raises: InvalidField for a query without a word character.
+    Raises: InvalidField for a query without a word character, and for a period that ends before it begins.
     """
 
     query: str
@@ -59,16 +62,26 @@ class RecallQuery:
     chunk_tokens: int | None = None
     source_tokens: int | None = None
     tokens_per_observation: int = -1
+    with_quotes: bool = False
     with_trace: bool = False
+    temporal_window: Period | None = None
+    times: TimeFilter = field(default_factory=TimeFilter)
 
     def __post_init__(self) -> None:
         if not _WORD_CHARACTER.search(self.query):
             raise InvalidField("query", "must contain at least one word character")
+        _check_runs_forward("temporal_window", self.temporal_window)
+        _check_runs_forward("only_between", self.times.only_between)
 
     @property
     def sound_query(self) -> str:
         """The query without lone surrogates and NUL, which no model or database takes."""
         return _SURROGATES.sub("", self.query).replace("\0", " ")
+
+
+def _check_runs_forward(name: str, period: Period | None) -> None:
+    if period is not None and period[1] < period[0]:
+        raise InvalidField(name, "must not end before it starts")
 
 
 def fact_types_of(names: Iterable[str] | None) -> tuple[str, ...]:

@@ -6,17 +6,48 @@ Filled by recall/recall.py; JSON-ready; without vectors, for size.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from hindsight_aws.model.ids import UnitId
-from hindsight_aws.model.recalled import RankedUnit, RecalledUnit
-from hindsight_aws.ports.recall import Candidates, Hits
+from hindsight_aws.model.recalled import Freshness, RankedUnit, RecalledUnit
+from hindsight_aws.ports.recall import Hits
 from hindsight_aws.recall.fusion import Fused
 from hindsight_aws.recall.request import RecallQuery
+from hindsight_aws.recall.when.window import Window, hull
 
-_METHODS = (("semantic", "semantic", "similarity"), ("keyword", "bm25", "bm25_score"))
+_METHODS = {
+    "semantic": ("semantic", "similarity"),
+    "keyword": ("bm25", "bm25_score"),
+    "graph": ("graph", "activation"),
+    "temporal": ("temporal", "temporal_score"),
+}
 _ENTRY_POINTS = 10
+
+
+class Found(Protocol):
+    """What was found, as recall/retrieval.py gathers it."""
+
+    @property
+    def arms(self) -> Mapping[str, Mapping[str, Hits]]:
+        """Each arm's hits by fact type."""
+        ...
+
+    @property
+    def fused(self) -> Sequence[Fused]:
+        """The candidates in their fused order."""
+        ...
+
+    @property
+    def units(self) -> Mapping[UnitId, RecalledUnit]:
+        """The rows behind them."""
+        ...
+
+    @property
+    def seconds(self) -> Mapping[tuple[str, str], float]:
+        """How long the database took, by arm and fact type."""
+        ...
 
 
 class Trace:
@@ -38,10 +69,9 @@ class Trace:
     def shown(
         self,
         query: RecallQuery,
-        candidates: Candidates,
-        fused: Sequence[Fused],
+        windows: Sequence[Window],
+        found: Found,
         results: Sequence[RankedUnit],
-        units: Mapping[UnitId, RecalledUnit],
     ) -> dict[str, object]:
         """Everything as the answer's `trace`."""
         return {
@@ -51,54 +81,78 @@ class Trace:
                 "timestamp": None if query.now is None else query.now.isoformat(),
                 "budget": query.budget.value,
                 "max_tokens": query.max_tokens,
-                "temporal_constraint": None,
+                "temporal_constraint": _constraint(windows),
+                "temporal_windows": [_window(window) for window in windows],
             },
-            "retrieval_results": _arms(candidates, units),
-            "entry_points": _entry_points(candidates, units),
-            "rrf_merged": [_merged(candidate, units) for candidate in fused if candidate.id in units],
+            "retrieval_results": _arms(found),
+            "entry_points": _entry_points(found),
+            "rrf_merged": [_merged(candidate, found.units) for candidate in found.fused if candidate.id in found.units],
             "reranked": [_result(rank, result) for rank, result in enumerate(results, 1)],
             "summary": {
                 "phase_metrics": self.phases,
                 "results_returned": len(results),
-                "total_nodes_considered": len(fused),
+                "total_nodes_considered": len(found.fused),
                 "degraded": self.degraded,
             },
         }
 
 
-def _arms(candidates: Candidates, units: Mapping[UnitId, RecalledUnit]) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = []
-    for arm, method, score_name in _METHODS:
-        by_type: Mapping[str, Hits] | None = getattr(candidates, arm)
-        for fact_type, hits in (by_type or {}).items():
-            found.append(
-                {
-                    "method": method,
-                    "fact_type": fact_type,
-                    "candidates": len(hits),
-                    "results": [
-                        {
-                            "rank": rank,
-                            "node_id": str(id_),
-                            "text": units[id_].text,
-                            "score": score,
-                            "score_name": score_name,
-                        }
-                        for rank, (id_, score) in enumerate(hits, 1)
-                        if id_ in units
-                    ],
-                }
-            )
-    return found
+def freshness(found: Iterable[Freshness]) -> dict[str, int]:
+    """How many of these observations are stale, and the facts that their scopes, each counted once, do not know yet."""
+    of_results = list(found)
+    scopes = {each.scope_id: each for each in of_results}.values()
+    return {
+        "stale_results": sum(each.is_stale for each in of_results),
+        "pending": sum(each.pending for each in scopes),
+        "failed": sum(each.failed for each in scopes),
+    }
 
 
-def _entry_points(candidates: Candidates, units: Mapping[UnitId, RecalledUnit]) -> list[dict[str, object]]:
-    hits = sorted(
-        (hit for hits in (candidates.semantic or {}).values() for hit in hits), key=lambda hit: (-hit[1], hit[0])
-    )
-    seen = [hit for hit in hits if hit[0] in units][:_ENTRY_POINTS]
+def _constraint(windows: Sequence[Window]) -> dict[str, object] | None:
+    """The time asked about as one stretch, which is what the answer's schema has room for."""
+    whole = hull(windows)
+    return None if whole is None else {"start": whole[0].isoformat(), "end": whole[1].isoformat()}
+
+
+def _window(window: Window) -> dict[str, object]:
+    return {
+        "start": window.start.isoformat(),
+        "end": window.end.isoformat(),
+        "text": window.text,
+        "confidence": window.confidence,
+    }
+
+
+def _arms(found: Found) -> list[dict[str, object]]:
     return [
-        {"rank": rank, "node_id": str(id_), "text": units[id_].text, "similarity_score": score}
+        {
+            "method": _METHODS[arm][0],
+            "fact_type": fact_type,
+            "candidates": len(hits),
+            "duration_seconds": round(found.seconds.get((arm, fact_type), 0.0), 6),
+            "results": [
+                {
+                    "rank": rank,
+                    "node_id": str(id_),
+                    "text": found.units[id_].text,
+                    "score": score,
+                    "score_name": _METHODS[arm][1],
+                }
+                for rank, (id_, score) in enumerate(hits, 1)
+                if id_ in found.units
+            ],
+        }
+        for arm, by_type in found.arms.items()
+        for fact_type, hits in by_type.items()
+    ]
+
+
+def _entry_points(found: Found) -> list[dict[str, object]]:
+    semantic = found.arms.get("semantic", {})
+    hits = sorted((hit for hits in semantic.values() for hit in hits), key=lambda hit: (-hit[1], hit[0]))
+    seen = [hit for hit in hits if hit[0] in found.units][:_ENTRY_POINTS]
+    return [
+        {"rank": rank, "node_id": str(id_), "text": found.units[id_].text, "similarity_score": score}
         for rank, (id_, score) in enumerate(seen, 1)
     ]
 
@@ -110,6 +164,7 @@ def _merged(candidate: Fused, units: Mapping[UnitId, RecalledUnit]) -> dict[str,
         "score": candidate.score,
         "rrf_score": candidate.reciprocal_rank,
         "source_ranks": dict(candidate.ranks),
+        "temporal_proximity": candidate.proximity,
     }
 
 

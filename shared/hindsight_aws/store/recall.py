@@ -1,37 +1,44 @@
 """Recall's reads in Postgres: each method pipelines its statements.
 
-Called through ports/recall.py; calls sql/recall.sql.
+Called through ports/recall.py; calls sql/recall.sql and store/expansion.py.
 Forced row-level security lets an index serve leakproof operators only, so every search goes by equality on tenant,
 bank and type: postings for terms, tag rows for tags, and vectors read one by one or in the order of the shared index.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from typing import Any, TypeAlias
 
 import psycopg
 from pgvector import HalfVector
 
 from hindsight_aws.model.ids import BankId, UnitId
-from hindsight_aws.model.recalled import NamedEntity, RecalledUnit
+from hindsight_aws.model.recalled import Freshness, RecalledUnit
 from hindsight_aws.model.tags import TagFilter
 from hindsight_aws.ports.recall import (
+    NO_BOUNDS,
     Anchor,
     Beneath,
     BeneathQuery,
     CandidateQuery,
     Candidates,
     Census,
+    Expansion,
+    ExpansionQuery,
     Hits,
     StoredChunk,
+    TimeFilter,
     TypeSize,
 )
+from hindsight_aws.store import recall_rows as rows_of
+from hindsight_aws.store.expansion import expand
 from hindsight_aws.store.queries import queries
+from hindsight_aws.store.recall_filters import gates, uuids, windows
 from hindsight_aws.store.session import Session
-from hindsight_aws.store.tag_predicate import TagPredicate, predicate_of
+from hindsight_aws.store.stopwatch import Stopwatch
+from hindsight_aws.store.tag_predicate import predicate_of
+from hindsight_aws.store.vector_path import VectorPath, expected_scan, vector_path
 from hindsight_aws.store.vectors import half_vector
 
 _SQL = queries("recall")
@@ -47,29 +54,6 @@ _EF_SEARCH = 200
 # How many times the expected number of index entries a scan may visit before it gives up, and the least and the most.
 _SCAN_SLACK = 4
 _LEAST_SCAN, _LONGEST_SCAN = 20_000, 400_000
-
-
-class VectorPath(Enum):
-    """How the vectors of a type are searched."""
-
-    EXACT = "exact"
-    TAGGED = "tagged"
-    INDEX = "index"
-
-
-def vector_path(query: CandidateQuery, fact_type: str) -> VectorPath:
-    """The cheapest way that misses nothing it need not miss.
-
-    Every vector of a small bank is read, or every one under a rare tag.  A large bank goes through the index shared
-    by all banks, unless the bank has so small a share of it that finding `limit` of its rows would visit more entries
-    than the bank has rows.
-    """
-    size = query.census.sizes[fact_type]
-    if query.census.anchor is not None and query.census.anchored < size.units:
-        return VectorPath.TAGGED
-    if size.units <= query.exact_limit or _expected_scan(query, size) >= size.units:
-        return VectorPath.EXACT
-    return VectorPath.INDEX
 
 
 class PostgresRecallReads:
@@ -90,45 +74,60 @@ class PostgresRecallReads:
 
     def candidates(self, query: CandidateQuery) -> Candidates:
         types = [fact_type for fact_type in query.fact_types if fact_type in query.census.sizes]
-        predicate = predicate_of(query.tags)
         vector = None if query.vector is None else half_vector(query.vector)
         paths = {} if vector is None else {fact_type: vector_path(query, fact_type) for fact_type in types}
         near: dict[str, _Cursor] = {}
         by_words: dict[str, _Cursor] = {}
+        by_date: dict[str, _Cursor] = {}
+        watch = Stopwatch(self._session, query.is_timed)
         with self._session.pipeline():
             if vector is not None:
-                near = self._semantic(query, paths, vector, predicate)
+                near = self._semantic(query, paths, vector, watch)
+                by_date = self._dated(query, types, vector, watch) if query.windows else {}
             if query.terms:
                 self._session.send(_SQL["plan_once"])
-                by_words = {fact_type: self._keyword(query, fact_type, predicate) for fact_type in types}
+                by_words = self._keyword(query, types, watch)
         semantic = {fact_type: _hits(near[fact_type]) for fact_type in paths}
         cut_short = self._cut_short(query, semantic, paths)
         if vector is not None and cut_short:
-            again = self._semantic(query, dict.fromkeys(cut_short, VectorPath.EXACT), vector, predicate)
+            exactly = dict.fromkeys(cut_short, VectorPath.EXACT)
+            again = self._semantic(query, exactly, vector, Stopwatch(self._session, False))
             semantic |= {fact_type: _hits(cursor) for fact_type, cursor in again.items()}
         return Candidates(
             None if vector is None else semantic,
             {fact_type: _hits(cursor) for fact_type, cursor in by_words.items()} if query.terms else None,
+            {fact_type: [rows_of.dated(row) for row in cursor.fetchall()] for fact_type, cursor in by_date.items()}
+            if query.windows and vector is not None
+            else None,
+            watch.seconds(),
         )
 
+    def expand(self, query: ExpansionQuery) -> Expansion | None:
+        return expand(self._session, query)
+
     def units(
-        self, bank_id: BankId, ids: Sequence[UnitId], fact_types: frozenset[str], tags: TagFilter
+        self,
+        bank_id: BankId,
+        ids: Sequence[UnitId],
+        fact_types: frozenset[str],
+        tags: TagFilter,
+        times: TimeFilter = NO_BOUNDS,
     ) -> Mapping[UnitId, RecalledUnit]:
         if not ids:
             return {}
         rows = self._session.tuples(
             _SQL["units"],
             bank_id=bank_id,
-            ids=_uuids(ids),
+            ids=uuids(ids),
             fact_types=sorted(fact_types),
-            **predicate_of(tags).params(),
+            **gates(predicate_of(tags), times),
         )
-        return {row[0]: _unit(row) for row in rows}
+        return {row[0]: rows_of.unit(row) for row in rows}
 
     def beneath(self, query: BeneathQuery) -> Beneath:
         visible = {"fact_types": sorted(query.source_types), **predicate_of(query.source_tags).params()}
-        of_units = {"bank_id": query.bank_id, "ids": _uuids(query.units), **visible}
-        entities = sources = facts = chunks = None
+        of_units = {"bank_id": query.bank_id, "ids": uuids(query.units), **visible}
+        entities = sources = facts = quotes = chunks = fresh = None
         with self._session.pipeline():
             if query.with_entities and query.units:
                 entities = self._session.send(_SQL["entities"], **of_units)
@@ -136,21 +135,27 @@ class PostgresRecallReads:
                 sources = self._session.send(_SQL["sources"], **of_units)
             if query.with_sources and query.units:
                 facts = self._session.send(_SQL["source_units"], **of_units)
+            if query.with_quotes and query.units:
+                quotes = self._session.send(_SQL["quotes"], **of_units)
+            if query.with_freshness and query.units:
+                fresh = self._session.send(_SQL["freshness"], bank_id=query.bank_id, ids=uuids(query.units))
             if query.chunk_units:
                 chunks = self._chunks(query, visible)
-        sources_of, hidden = _sources(sources.fetchall() if sources else [])
+        sources_of, hidden = rows_of.sources(sources.fetchall() if sources else [])
         return Beneath(
-            entities_of=_entities(entities.fetchall() if entities else []),
+            entities_of=rows_of.entities(entities.fetchall() if entities else []),
             sources_of=sources_of,
             hidden=hidden,
-            facts={row[0]: _unit(row) for row in (facts.fetchall() if facts else [])},
+            facts={row[0]: rows_of.unit(row) for row in (facts.fetchall() if facts else [])},
             chunks=tuple(StoredChunk(*row) for row in (chunks.fetchall() if chunks else [])),
+            quotes_of=rows_of.quotes(quotes.fetchall() if quotes else []),
+            fresh_of={row[0]: Freshness(*row[1:]) for row in (fresh.fetchall() if fresh else [])},
         )
 
     @staticmethod
     def _cut_short(query: CandidateQuery, near: Mapping[str, Hits], paths: Mapping[str, VectorPath]) -> list[str]:
         """Types whose index scan may have ended before it met enough rows that pass the filter."""
-        if not query.tags:
+        if not query.tags and not query.times:
             return []
         return [of for of, hits in near.items() if paths[of] is VectorPath.INDEX and len(hits) < query.limit]
 
@@ -169,15 +174,16 @@ class PostgresRecallReads:
         )
 
     def _semantic(
-        self, query: CandidateQuery, paths: Mapping[str, VectorPath], vector: HalfVector, predicate: TagPredicate
+        self, query: CandidateQuery, paths: Mapping[str, VectorPath], vector: HalfVector, watch: Stopwatch
     ) -> dict[str, _Cursor]:
         """Starts the search of each type's vectors by its path."""
         params: dict[str, object] = {
             "bank_id": query.bank_id, "embedding": vector, "farthest": 1 - query.min_similarity, "at_most": query.limit,
-            **predicate.params(),
+            **gates(predicate_of(query.tags), query.times),
         }  # fmt: skip
         found: dict[str, _Cursor] = {}
         self._session.send(_SQL["plan_by_size"])
+        watch.lap()
         for fact_type, path in paths.items():
             if path is VectorPath.EXACT:
                 found[fact_type] = self._session.send(_SQL["semantic_exact"], fact_type=fact_type, **params)
@@ -187,57 +193,81 @@ class PostgresRecallReads:
             else:
                 self._bound_index_scan(query, fact_type)
                 found[fact_type] = self._session.send(_SQL[f"semantic_index_{fact_type}"], **params)
+            watch.lap("semantic", fact_type)
+        return found
+
+    def _dated(
+        self, query: CandidateQuery, types: Sequence[str], vector: HalfVector, watch: Stopwatch
+    ) -> dict[str, _Cursor]:
+        """Starts the search of each type's memories that happened or were told of in the windows."""
+        found: dict[str, _Cursor] = {}
+        for fact_type in types:
+            found[fact_type] = self._session.send(
+                _SQL["dated"],
+                bank_id=query.bank_id,
+                fact_type=fact_type,
+                embedding=vector,
+                farthest_dated=1 - query.min_dated_similarity,
+                most_read=query.exact_limit,
+                at_most=query.most_dated,
+                **windows(query.windows),
+                **gates(predicate_of(query.tags), query.times),
+            )
+            watch.lap("temporal", fact_type)
         return found
 
     def _bound_index_scan(self, query: CandidateQuery, fact_type: str) -> None:
-        scan = _SCAN_SLACK * _expected_scan(query, query.census.sizes[fact_type])
+        scan = _SCAN_SLACK * expected_scan(query, query.census.sizes[fact_type])
         self._session.send(
             _SQL["bound_index_scan"],
             ef_search=str(_EF_SEARCH),
             max_scan_tuples=str(min(max(scan, _LEAST_SCAN), _LONGEST_SCAN)),
         )
 
-    def _keyword(self, query: CandidateQuery, fact_type: str, predicate: TagPredicate) -> _Cursor:
-        """Starts the keyword search of one type; rarity and length are the bank's, so that types compare."""
+    def _keyword(self, query: CandidateQuery, types: Sequence[str], watch: Stopwatch) -> dict[str, _Cursor]:
+        """Starts the keyword search of each type; rarity and length are the bank's, so that types compare."""
+        found: dict[str, _Cursor] = {}
+        watch.lap()
+        params = self._keyword_params(query)
+        for fact_type in types:
+            found[fact_type] = self._session.send(_SQL["keyword"], fact_type=fact_type, **params)
+            watch.lap("keyword", fact_type)
+        return found
+
+    @staticmethod
+    def _keyword_params(query: CandidateQuery) -> dict[str, object]:
         sizes = {of: size for of, size in query.census.sizes.items() if of in query.fact_types}
         units = sum(size.units for size in sizes.values())
         average = max(sum(size.terms for size in sizes.values()) / units, 1.0)
-        return self._session.send(
-            _SQL["keyword"],
-            bank_id=query.bank_id,
-            fact_type=fact_type,
-            fact_types=sorted(sizes),
-            terms=list(query.terms),
-            units=units,
-            most_terms=query.most_terms,
-            count_cap=_COUNT_CAP,
-            postings=_POSTINGS if query.census.anchor is None else _POSTINGS_OF_ANCHORED,
-            k1=query.bm25.k1,
-            flat=query.bm25.k1 * (1 - query.bm25.b),
-            slope=query.bm25.k1 * query.bm25.b / average,
-            least=query.min_keyword,
-            at_most=query.limit,
+        return {
+            "bank_id": query.bank_id,
+            "fact_types": sorted(sizes),
+            "terms": list(query.terms),
+            "units": units,
+            "most_terms": query.most_terms,
+            "count_cap": _COUNT_CAP,
+            "postings": _POSTINGS if query.census.anchor is None else _POSTINGS_OF_ANCHORED,
+            "k1": query.bm25.k1,
+            "flat": query.bm25.k1 * (1 - query.bm25.b),
+            "slope": query.bm25.k1 * query.bm25.b / average,
+            "least": query.min_keyword,
+            "at_most": query.limit,
             **_anchor_params(query),
-            **predicate.params(),
-        )
+            **gates(predicate_of(query.tags), query.times),
+        }
 
     def _chunks(self, query: BeneathQuery, visible: Mapping[str, object]) -> _Cursor:
         documents = predicate_of(query.chunk_tags)
         return self._session.send(
             _SQL["chunks"],
             bank_id=query.bank_id,
-            ids=_uuids(query.chunk_units),
+            ids=uuids(query.chunk_units),
             enough=query.chunk_characters,
             chunk_any_of=documents.any_of,
             chunk_predicate=documents.predicate,
             chunk_variables=documents.variables,
             **visible,
         )
-
-
-def _expected_scan(query: CandidateQuery, size: TypeSize) -> int:
-    """How many entries of the shared index hold `limit` of the bank's, if the bank's are spread evenly."""
-    return round(query.limit * max(size.indexed / size.units, 1.0))
 
 
 def _anchor_params(query: CandidateQuery) -> dict[str, object]:
@@ -247,46 +277,5 @@ def _anchor_params(query: CandidateQuery) -> dict[str, object]:
     return {"anchor": sorted(anchor.tags), "with_untagged": anchor.untagged}
 
 
-def _uuids(ids: Sequence[UnitId]) -> str:
-    """The ids as an array in Postgres's own notation: the driver writes lists element by element, 5 µs each."""
-    return f"{{{','.join(map(str, ids))}}}"
-
-
 def _hits(cursor: _Cursor) -> Hits:
     return cursor.fetchall()
-
-
-def _unit(row: tuple[Any, ...]) -> RecalledUnit:
-    return RecalledUnit(
-        id=row[0],
-        fact_type=row[1],
-        text=row[2],
-        context=row[3],
-        occurred_start=row[4],
-        occurred_end=row[5],
-        mentioned_at=row[6],
-        metadata=row[7] or {},
-        tags=tuple(row[8]),
-        proof_count=row[9],
-        document_id=row[10],
-        document=row[11],
-        chunk_index=row[12],
-    )
-
-
-def _sources(rows: Sequence[tuple[Any, ...]]) -> tuple[dict[UnitId, tuple[UnitId, ...]], int]:
-    visible: defaultdict[UnitId, list[UnitId]] = defaultdict(list)
-    hidden: set[UnitId] = set()
-    for observation_id, fact_id, is_visible in rows:
-        if is_visible:
-            visible[observation_id].append(fact_id)
-        else:
-            hidden.add(fact_id)
-    return {observation_id: tuple(facts) for observation_id, facts in visible.items()}, len(hidden)
-
-
-def _entities(rows: Sequence[tuple[Any, ...]]) -> dict[UnitId, tuple[NamedEntity, ...]]:
-    found: defaultdict[UnitId, list[NamedEntity]] = defaultdict(list)
-    for unit_id, entity_id, name in rows:
-        found[unit_id].append(NamedEntity(entity_id, name))
-    return {unit_id: tuple(entities) for unit_id, entities in found.items()}

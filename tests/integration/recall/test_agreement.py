@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import psycopg
 
 from hindsight_aws.access import sight
 from hindsight_aws.model.ids import BankId, TenantId
 from hindsight_aws.model.principal import FACT_TYPES, Principal
 from hindsight_aws.model.tags import AllOf, AnyOf, Not, TagFilter, TagGroup, TagLeaf, TagsMatch
-from hindsight_aws.recall import Budget, RecallQuery
+from hindsight_aws.recall import Budget, RecallQuery, TimeFilter
 from tests.support.database import Database
 from tests.support.recalling import NORTH, Asking
 from tests.support.units import Unit, insert_units
 
 _TAGS = ("a", "b", "c", "user:1", "user:2")
 _UNITS = 80
+_NOW = datetime(2026, 3, 12, tzinfo=UTC)
 
 
 def test_recall_agrees_with_a_plain_reading_of_the_rules(
@@ -23,26 +29,78 @@ def test_recall_agrees_with_a_plain_reading_of_the_rules(
     rng = random.Random(seed)
     units = [_unit(rng, number) for number in range(_UNITS)]
     insert_units(database.admin_url, tenant, bank, units)
+    changed = _changed(database, rng, units)
 
     for round_ in range(60 if dose == "small" else 2_000):
         principal = _principal(rng, tenant)
         types = tuple(rng.sample(sorted(FACT_TYPES), rng.randint(1, 3)))
         tags = _filter(rng)
         seen = sight(principal, types, tags)
-        expected = {unit.id for unit in units if seen.sees(unit.fact_type, unit.tags)}
+        times = _times(rng)
+        expected = {
+            unit.id
+            for unit in units
+            if seen.sees(unit.fact_type, unit.tags) and _is_kept(unit, changed[unit.id], times)
+        }
 
-        query = RecallQuery("tea", types, rng.choice(list(Budget)), 100_000, tags)
+        text = rng.choice(("tea", "tea last week", "tea before March 2026", "tea on 2026-03-05 and yesterday"))
+        query = RecallQuery(text, types, rng.choice(list(Budget)), 100_000, tags, now=_NOW, times=times)
         answer = Asking(asking.store, tenant, principal).ask(query)
 
         found = {result.unit.id for result in answer.results}
-        assert found == expected, f"round {round_} of seed {seed}: {principal} {types} {tags}"
+        assert found == expected, f"round {round_} of seed {seed}: {principal} {types} {tags} {times}"
 
 
 def _unit(rng: random.Random, number: int) -> Unit:
     tags = tuple(rng.sample(_TAGS, rng.choice((0, 0, 1, 1, 2, 3))))
     vector = NORTH if rng.random() < 0.7 else None
     text = f"tea {number}" if vector is None or rng.random() < 0.5 else f"milk {number}"
-    return Unit(text, rng.choice(sorted(FACT_TYPES)), vector=vector, tags=tags)
+    start, told = (_day(rng) if rng.random() < 0.6 else None for _ in range(2))
+    end = None if rng.random() < 0.5 else (start or _day(rng)) + timedelta(days=rng.choice((0, 1, 9)))
+    return Unit(
+        text,
+        rng.choice(sorted(FACT_TYPES)),
+        vector=vector,
+        tags=tags,
+        occurred_start=start,
+        occurred_end=end,
+        mentioned_at=told,
+        entities=tuple(rng.sample(("Mara", "Oslo", "Kettle"), rng.randint(0, 2))),
+    )
+
+
+def _day(rng: random.Random) -> datetime:
+    return datetime(2026, 3, rng.randint(1, 20), tzinfo=UTC)
+
+
+def _changed(database: Database, rng: random.Random, units: Sequence[Unit]) -> dict[UUID, datetime]:
+    """When each memory was last changed."""
+    changed = {unit.id: _day(rng) for unit in units}
+    with psycopg.connect(database.admin_url) as admin:
+        for unit_id, at in changed.items():
+            admin.execute("UPDATE hindsight.memory_units SET updated_at = %s WHERE id = %s", (at, unit_id))
+    return changed
+
+
+def _times(rng: random.Random) -> TimeFilter:
+    first = _day(rng)
+    return TimeFilter(
+        updated_after=_day(rng) if rng.random() < 0.3 else None,
+        updated_before=_day(rng) if rng.random() < 0.3 else None,
+        only_between=(first, first + timedelta(days=rng.randint(0, 9))) if rng.random() < 0.4 else None,
+    )
+
+
+def _is_kept(unit: Unit, changed: datetime, times: TimeFilter) -> bool:
+    after, before = times.updated_after, times.updated_before
+    if (after is not None and changed <= after) or (before is not None and changed >= before):
+        return False
+    if times.only_between is None:
+        return True
+    first, last = times.only_between
+    known = [moment for moment in (unit.occurred_start, unit.occurred_end) if moment is not None]
+    happened = bool(known) and min(known) <= last and max(known) >= first
+    return happened or (unit.mentioned_at is not None and first <= unit.mentioned_at <= last)
 
 
 def _principal(rng: random.Random, tenant: TenantId) -> Principal:

@@ -19,17 +19,18 @@ from psycopg.rows import tuple_row
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.tags import Not, TagFilter, TagLeaf, TagsMatch
-from hindsight_aws.recall import MinScores, RecallQuery
+from hindsight_aws.recall import Budget, MinScores, RecallQuery
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
 from hindsight_aws.store.queries import Query
-from hindsight_aws.store.recall import VectorPath
 from hindsight_aws.store.session import Session
+from hindsight_aws.store.vector_path import VectorPath
 from tests.support.database import Database, make_tenant
+from tests.support.graph_rows import fill_graph
 from tests.support.recalling import Asking, ToldEmbedder
 from tests.support.units import fill_bank, make_bank
 
-_LARGE = {"memory_units", "unit_terms", "unit_tags"}
+_LARGE = {"memory_units", "unit_terms", "unit_tags", "unit_entities", "memory_links", "observation_evidence"}
 _LARGE_BANK, _SMALL_BANK, _OTHERS = 8_000, 500, 4_000
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 
@@ -50,7 +51,7 @@ def tenant_of_banks(module_database: Database) -> TenantId:
         fill_bank(url, tenant, make_bank(url, tenant, "large"), _LARGE_BANK, embedded_percent=25)
         admin.execute("SET search_path = hindsight, public")
         admin.execute(index[0])
-        admin.execute("ANALYZE memory_units")
+        fill_graph(admin)
     return tenant
 
 
@@ -61,7 +62,8 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Plan]]:
 
     def send(session: Session, query: Query, **params: object) -> psycopg.Cursor[tuple[Any, ...]]:
         bound = {**params, "tenant_id": session.tenant_id}
-        seen.append((query.name, _explained(session.connection, query, bound)))
+        if not query.text.endswith(b"SAVEPOINT mark"):
+            seen.append((query.name, _explained(session.connection, query, bound)))
         return session.connection.cursor(row_factory=tuple_row, binary=True).execute(query.text, bound)
 
     def tuples(session: Session, query: Query, **params: object) -> list[tuple[Any, ...]]:
@@ -91,16 +93,48 @@ def test_recall_reads_large_tables_by_the_banks_keys_alone(
     module_database: Database, tenant_of_banks: TenantId, plans: list[tuple[str, Plan]], bank: str, tags: TagFilter
 ) -> None:
     store = PostgresStore(lambda: module_database.read_url)
-    settings = Settings(hindsight_environment="local", hindsight_api_recall_exact_scan_limit=2_000)
+    settings = Settings(
+        hindsight_environment="local",
+        hindsight_api_recall_exact_scan_limit=2_000,
+        hindsight_api_graph_seed_min_similarity=-1,
+        hindsight_api_temporal_semantic_min_similarity=-1,
+    )
     asking = Asking(store, tenant_of_banks, Principal(tenant_of_banks, "me"), ToldEmbedder(), settings)
 
     floors = MinScores(semantic=-1.0)
-    query = RecallQuery("term3 term50 term700", tags=tags, min_scores=floors, chunk_tokens=500, source_tokens=500)
+    query = RecallQuery(
+        "term3 term50 term700 in the last 3 hours",
+        tags=tags,
+        min_scores=floors,
+        chunk_tokens=500,
+        source_tokens=500,
+        with_quotes=True,
+        with_trace=True,
+    )
     answer = asking.ask(query, bank)
     store.close()
 
     assert answer.results
-    assert {"keyword", "units"} <= {name for name, _ in plans}
+    assert {"keyword", "units", "dated", "near", "linked"} <= {name for name, _ in plans}
+    assert _wrongs(plans) == []
+
+
+@pytest.mark.parametrize("bank", ["small", "large"])
+def test_observations_are_read_by_the_banks_keys_alone(
+    module_database: Database, tenant_of_banks: TenantId, plans: list[tuple[str, Plan]], bank: str
+) -> None:
+    store = PostgresStore(lambda: module_database.read_url)
+    settings = Settings(hindsight_environment="local", hindsight_api_graph_seed_min_similarity=-1)
+    asking = Asking(store, tenant_of_banks, Principal(tenant_of_banks, "me"), ToldEmbedder(), settings)
+
+    answer = asking.ask(
+        RecallQuery("tea", ("observation",), min_scores=MinScores(semantic=-1.0), source_tokens=500, with_quotes=True),
+        bank,
+    )
+    store.close()
+
+    assert answer.results
+    assert {"near_observations", "quotes", "sources", "freshness"} <= {name for name, _ in plans}
     assert _wrongs(plans) == []
 
 
@@ -115,6 +149,24 @@ def test_a_large_bank_is_searched_through_the_shared_index(
 
     (plan,) = [plan for name, plan in plans if name == f"semantic_{VectorPath.INDEX.value}_world"]
     assert "memory_units_world_vector" in {node.get("Index Name") for node in _nodes(plan)}
+
+
+def test_a_high_budget_brings_more_than_the_index_looks_at_first(
+    module_database: Database, tenant_of_banks: TenantId
+) -> None:
+    """[Q015]."""
+    store = PostgresStore(lambda: module_database.read_url)
+    settings = Settings(hindsight_environment="local", hindsight_api_recall_exact_scan_limit=100)
+    asking = Asking(store, tenant_of_banks, Principal(tenant_of_banks, "me"), ToldEmbedder(), settings)
+    floors = MinScores(semantic=-1.0)
+
+    trace: Any = asking.ask(
+        RecallQuery("tea", ("world",), Budget.HIGH, min_scores=floors, with_trace=True), "large"
+    ).trace
+    store.close()
+
+    (semantic,) = [arm for arm in trace["retrieval_results"] if arm["method"] == "semantic"]
+    assert semantic["candidates"] == 1_000
 
 
 def test_the_watch_sees_a_sequential_scan_and_an_index_used_without_the_banks_keys(
@@ -137,7 +189,8 @@ def test_the_watch_sees_a_sequential_scan_and_an_index_used_without_the_banks_ke
 
 def test_the_bank_is_one_among_others(tenant_of_banks: TenantId, module_database: Database) -> None:
     with psycopg.connect(module_database.admin_url) as admin:
-        (rows,) = admin.execute("SELECT count(*) FROM hindsight.memory_units").fetchone() or (0,)
+        facts = "SELECT count(*) FROM hindsight.memory_units WHERE fact_type = 'world'"
+        (rows,) = admin.execute(facts.encode()).fetchone() or (0,)
 
     assert rows == _LARGE_BANK + _SMALL_BANK + _OTHERS
 

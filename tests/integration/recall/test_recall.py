@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
 
-from hindsight_aws.errors import AccessDenied, ModelThrottled, ModelUnavailable, NotFound
+from hindsight_aws.errors import AccessDenied, InvalidRequest, ModelThrottled, ModelUnavailable, NotFound
 from hindsight_aws.model.ids import BankId, TenantId
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.model.tags import TagFilter, TagLeaf, TagsMatch
-from hindsight_aws.ports.model_gateway import UsageSink
-from hindsight_aws.recall import MinScores, RecallQuery, fact_types_of
+from hindsight_aws.ports.model_gateway import Embedding, EmbeddingPurpose, UsageSink
+from hindsight_aws.recall import Budget, MinScores, RecallQuery, fact_types_of
+from hindsight_aws.settings import Settings
 from tests.support.database import Database
 from tests.support.recalling import EAST, NORTH, Asking, ToldEmbedder
 from tests.support.units import Unit, insert_units, make_bank
@@ -22,11 +24,21 @@ from tests.support.units import Unit, insert_units, make_bank
 class _Backwards:
     """A rerank model that likes the last best."""
 
+    ranks_only = False
+
     def rerank(self, query: str, texts: Sequence[str], top: int, usage: UsageSink) -> list[tuple[int, float]]:
         return [(index, (index + 1) / len(texts)) for index in reversed(range(len(texts)))]
 
 
+class _Ranking(_Backwards):
+    """One whose scores tell the order alone."""
+
+    ranks_only = True
+
+
 class _Broken:
+    ranks_only = False
+
     def rerank(self, query: str, texts: Sequence[str], top: int, usage: UsageSink) -> list[tuple[int, float]]:
         raise ModelUnavailable("down")
 
@@ -118,6 +130,71 @@ def test_an_unknown_bank_is_not_found_before_anything_is_embedded(asking: Asking
 def test_an_empty_bank_answers_nothing_and_costs_nothing(bank: BankId, asking: Asking) -> None:
     assert asking.ask("tea").results == ()
     assert asking.embedder.asked == []
+
+
+def test_a_bank_that_goes_meanwhile_is_not_found(
+    database: Database, tenant: TenantId, bank: BankId, asking: Asking
+) -> None:
+    """[Q080]."""
+    insert_units(database.admin_url, tenant, bank, [Unit("tea", vector=NORTH)])
+
+    class Slow(ToldEmbedder):
+        def embed(self, texts: Sequence[str], purpose: EmbeddingPurpose, usage: UsageSink) -> list[Embedding]:
+            with psycopg.connect(database.admin_url) as admin:
+                admin.execute("DELETE FROM hindsight.banks")
+            return super().embed(texts, purpose, usage)
+
+    with pytest.raises(NotFound, match="Bank 'bank' not found"):
+        replace(asking, embedder=Slow()).ask("tea")
+
+
+def test_only_the_types_asked_for_are_found_and_none_costs_nothing(
+    database: Database, tenant: TenantId, bank: BankId, asking: Asking
+) -> None:
+    """[Q004] [Q006]."""
+    insert_units(database.admin_url, tenant, bank, [Unit("tea", vector=NORTH), Unit("tea", "experience", vector=NORTH)])
+
+    assert asking.ask(RecallQuery("tea", fact_types_of(["opinion"]))).results == ()
+    assert asking.embedder.asked == []
+    (only,) = asking.ask(RecallQuery("tea", fact_types_of(["world", "opinion"]))).results
+    assert only.unit.fact_type == "world"
+
+
+def test_what_is_not_alike_enough_is_found_by_its_words_alone(
+    database: Database, tenant: TenantId, bank: BankId, asking: Asking
+) -> None:
+    """[Q016]."""
+    units = [Unit("tea", vector=(0.29, 0.957, 0.0)), Unit("milk", vector=(0.29, 0.957, 0.0))]
+    insert_units(database.admin_url, tenant, bank, units)
+
+    (only,) = asking.ask("tea").results
+
+    assert only.unit.text == "tea"
+    assert only.scores.semantic is None
+    assert only.scores.keyword is not None
+
+
+def test_of_many_words_the_rarest_are_looked_up(
+    database: Database, tenant: TenantId, bank: BankId, asking: Asking
+) -> None:
+    """[Q022]."""
+    crowd = [Unit(f"kettle cup water {number}") for number in range(20)]
+    insert_units(database.admin_url, tenant, bank, [*crowd, Unit("samovar")])
+    few = replace(asking, settings=Settings(hindsight_environment="local", hindsight_api_bm25_max_query_terms=1))
+
+    assert few.texts("kettle cup water samovar") == ["samovar"]
+
+
+def test_the_rows_behind_the_best_three_hundred_are_read(
+    database: Database, tenant: TenantId, bank: BankId, asking: Asking
+) -> None:
+    """[Q045]."""
+    units = [Unit(f"tea {number}", vector=(1.0, number / 1_000, 0.0)) for number in range(350)]
+    insert_units(database.admin_url, tenant, bank, units)
+
+    answer = asking.ask(RecallQuery("milk", budget=Budget.HIGH, max_tokens=100_000))
+
+    assert {hit.unit.text for hit in answer.results} == {f"tea {number}" for number in range(300)}
 
 
 def test_a_key_without_read_or_for_other_banks_is_refused(bank: BankId, asking: Asking) -> None:
@@ -228,7 +305,7 @@ def test_a_bank_may_turn_its_text_search_off(
 
     assert [result.unit.text for result in answer.results] == ["milk"]
     assert answer.trace is not None
-    assert {arm["method"] for arm in answer.trace["retrieval_results"]} == {"semantic"}  # type: ignore[attr-defined]  # JSON
+    assert "bm25" not in {arm["method"] for arm in answer.trace["retrieval_results"]}  # type: ignore[attr-defined]  # JSON
 
 
 def test_a_rerank_model_orders_and_a_broken_one_is_passed_over(
@@ -246,6 +323,58 @@ def test_a_rerank_model_orders_and_a_broken_one_is_passed_over(
     assert [hit.unit.id for hit in passed_over.results] == [hit.unit.id for hit in fused.results]
     assert passed_over.trace is not None
     assert passed_over.trace["summary"]["degraded"] == ["rerank"]  # type: ignore[index]  # absent fails the test
+
+
+def test_a_rerank_model_sees_dates_and_context_and_the_question_as_cut(
+    database: Database, tenant: TenantId, bank: BankId, asking: Asking
+) -> None:
+    """[Q011] [Q052]."""
+    dated = Unit("tea", vector=NORTH, context="at noon", occurred_start=datetime(2025, 3, 5, tzinfo=UTC))
+    insert_units(database.admin_url, tenant, bank, [dated, Unit("tea with milk", vector=NORTH)])
+    seen: list[tuple[str, set[str]]] = []
+
+    class Noting(_Backwards):
+        def rerank(self, query: str, texts: Sequence[str], top: int, usage: UsageSink) -> list[tuple[int, float]]:
+            seen.append((query, set(texts)))
+            return super().rerank(query, texts, top, usage)
+
+    asking.ask("tea " * 2_000, reranker=Noting())
+
+    ((query, texts),) = seen
+    assert [query] == asking.embedder.asked
+    assert texts == {"[Date: March 05, 2025 (2025-03-05)] at noon: tea", "tea with milk"}
+
+
+def test_a_model_that_only_ranks_shows_no_scores_and_takes_no_floor(
+    database: Database, tenant: TenantId, bank: BankId, asking: Asking
+) -> None:
+    """[Q020]."""
+    insert_units(database.admin_url, tenant, bank, [Unit("tea tea", vector=NORTH), Unit("tea with milk", vector=EAST)])
+
+    ranked = asking.ask("tea", reranker=_Ranking())
+
+    assert [hit.unit.text for hit in ranked.results] == ["tea with milk", "tea tea"]
+    assert {hit.scores.reranker for hit in ranked.results} == {None}
+    with pytest.raises(InvalidRequest, match=r"min_scores\.reranker"):
+        asking.ask(RecallQuery("tea", min_scores=MinScores(reranker=0.5)), reranker=_Ranking())
+
+
+def test_quotes_come_with_observations_for_who_may_see_what_lies_beneath(
+    database: Database, tenant: TenantId, bank: BankId, asking: Asking
+) -> None:
+    mine = Unit("leaves at noon", vector=EAST, tags=("me",))
+    hers = Unit("a secret", vector=EAST, tags=("her",))
+    seen = Unit("tea is liked", "observation", vector=NORTH, tags=("me",), sources=(mine.id, hers.id))
+    insert_units(database.admin_url, tenant, bank, [mine, hers, seen])
+    query = RecallQuery("tea", fact_types_of(["observation"]), with_quotes=True)
+    forced = asking.limited(forced_tags=TagLeaf(frozenset({"me"})))
+    company = asking.limited(exact_scopes=frozenset({frozenset({"me"})}))
+
+    of_all, of_forced = (asks.ask(query).quotes_of or {} for asks in (asking, forced))
+    assert {quote.text for quote in of_all[seen.id]} == {"leaves at noon", "a secret"}  # type: ignore[index]  # a UUID
+    assert {quote.text for quote in of_forced[seen.id]} == {"leaves at noon"}  # type: ignore[index]  # a UUID
+    assert company.ask(query).quotes_of is None
+    assert asking.ask(replace(query, with_quotes=False)).quotes_of is None
 
 
 def test_chunks_come_without_facts_when_no_tokens_are_left_for_facts(

@@ -51,3 +51,9 @@ def test_age_is_counted_to_the_instant_asked_about() -> None:
     asked_then = boosted(0.8, unit(occurred=(_of(2019, 12, 31), None)), _of(2020, 1, 1))
 
     assert asked_then == pytest.approx(0.88, abs=1e-3)
+
+
+@pytest.mark.parametrize(("proximity", "final"), [(1.0, 0.968), (0.0, 0.792), (0.5, 0.88), (None, 0.88)])
+def test_a_memory_of_today_near_the_time_asked_about_becomes(proximity: float | None, final: float) -> None:
+    """[Q053]."""
+    assert boosted(0.8, unit(occurred=(NOW, None)), NOW, proximity) == pytest.approx(final, abs=1e-6)

@@ -7,7 +7,7 @@ import pytest
 from hindsight_aws.recall.fusion import fuse, joined
 from tests.unit.recall.made import unit_id
 
-A, B, C = unit_id(1), unit_id(2), unit_id(3)
+A, B, C, D = unit_id(1), unit_id(2), unit_id(3), unit_id(4)
 
 
 def test_a_candidate_keeps_what_every_arm_said_of_it() -> None:
@@ -70,3 +70,46 @@ def test_reciprocal_ranks_are_those_of_the_textbook() -> None:
     assert found[A] == pytest.approx(0.032522, abs=1e-6)
     assert found[C] == pytest.approx(0.032266, abs=1e-6)
     assert found[B] == pytest.approx(0.016129, abs=1e-6)
+
+
+def test_the_lists_of_the_textbook_in_three_arms() -> None:
+    """[Q041]."""
+    arms = {"semantic": [(A, 0.9), (B, 0.8), (C, 0.7)], "keyword": [(C, 2.0), (A, 1.0)], "graph": [(D, 0.5)]}
+
+    found = {candidate.id: candidate.reciprocal_rank for candidate in fuse(arms)}
+
+    assert found == {
+        A: pytest.approx(0.032522, abs=1e-6),
+        C: pytest.approx(0.032266, abs=1e-6),
+        D: pytest.approx(0.016393, abs=1e-6),
+        B: pytest.approx(0.016129, abs=1e-6),
+    }
+
+
+def test_the_first_of_all_four_arms() -> None:
+    """[Q042]."""
+    (only,) = fuse({arm: [(A, 1.0)] for arm in ("semantic", "keyword", "graph", "temporal")})
+
+    assert only.reciprocal_rank == pytest.approx(4 / 61)
+    assert set(only.ranks) == {"semantic", "keyword", "graph", "temporal"}
+
+
+def test_what_two_arms_found_keeps_its_proximity() -> None:
+    """[Q043]."""
+    found = fuse({"semantic": [(A, 0.8), (B, 0.7)], "temporal": [(A, 0.9)]}, {A: 0.9})
+
+    assert {candidate.id: candidate.proximity for candidate in found} == {A: 0.9, B: None}
+
+
+def test_the_graph_arm_moves_nothing_that_another_arm_found() -> None:
+    without = fuse({"semantic": [(A, 0.8), (B, 0.7)], "keyword": [(B, 2.0)]})
+
+    arms = {"semantic": [(A, 0.8), (B, 0.7)], "keyword": [(B, 2.0)], "graph": [(D, 3.0), (A, 2.0)]}
+
+    assert [candidate.id for candidate in fuse(arms)] == [*(candidate.id for candidate in without), D]
+
+
+def test_what_only_its_date_speaks_for_passes_the_tail_of_the_others() -> None:
+    arms = {"keyword": [(A, 9.0), (B, 0.5)], "temporal": [(D, 1.0)]}
+
+    assert [candidate.id for candidate in fuse(arms)] == [A, D, B]

@@ -54,3 +54,12 @@ def test_an_observation_below_the_window_covers_nothing() -> None:
     results = [result(2), result(3), result(1, fact_type="observation")]
 
     assert without_covered(results, {unit_id(1): (unit_id(2),)}, 2) == results
+
+
+def test_being_in_the_time_asked_about_lifts_and_never_lowers() -> None:
+    """[Q043]."""
+    near, edge, other = (Fused(unit_id(number), proximity=at) for number, at in ((1, 1.0), (2, 0.0), (3, None)))
+
+    found = ranked([near, edge, other], UNITS, NOW, MinScores())
+
+    assert [hit.scores.final for hit in found] == pytest.approx([1.1, 0.55, 0.1])

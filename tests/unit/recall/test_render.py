@@ -6,9 +6,11 @@ import json
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
-from hindsight_aws.model.ids import EntityId
+from hindsight_aws.model.ids import EntityId, ScopeId
 from hindsight_aws.model.recalled import (
+    Freshness,
     NamedEntity,
+    Quote,
     RankedUnit,
     RecallAnswer,
     RecalledChunk,
@@ -102,3 +104,17 @@ def test_metadata_is_text_to_text() -> None:
     body = json.loads(render(RecallAnswer((RankedUnit(odd, Scores(1.0)),))))
 
     assert body["results"][0]["metadata"] == {"n": "1"}
+
+
+def test_an_observation_shows_whether_it_is_stale_and_its_evidence_when_that_was_asked_for() -> None:
+    results = (RankedUnit(unit(1, fact_type="observation"), Scores(1.0)), RankedUnit(unit(2), Scores(0.9)))
+    fresh = {unit_id(1): Freshness(ScopeId(UUID(int=7)), 1, 0)}
+    quotes = {unit_id(1): (Quote(unit_id(2), 'so "green"', "model"),)}
+
+    shown = json.loads(render(RecallAnswer(results, fresh_of=fresh, quotes_of=quotes)))["results"]
+    plain = json.loads(render(RecallAnswer(results, fresh_of=fresh)))["results"]
+
+    assert shown[0]["stale"] is True
+    assert shown[0]["evidence"] == [{"fact_id": str(unit_id(2)), "quote": 'so "green"', "origin": "model"}]
+    assert "evidence" not in shown[1]
+    assert "evidence" not in plain[0]

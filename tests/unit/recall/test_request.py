@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from hindsight_aws.errors import InvalidField
-from hindsight_aws.recall import RecallQuery, fact_types_of
+from hindsight_aws.recall import RecallQuery, TimeFilter, fact_types_of
 
 
 @pytest.mark.parametrize("query", ["?!…", "", "   ", "😀"])
@@ -44,3 +46,15 @@ def test_an_unknown_type_is_refused_by_name() -> None:
         fact_types_of(["world", "fact"])
 
     assert refused.value.field == "types"
+
+
+def test_a_period_may_not_end_before_it_starts_and_may_be_a_moment() -> None:
+    """[Q010]."""
+    now = datetime(2026, 3, 11, tzinfo=UTC)
+    backwards = (now, now - timedelta(seconds=1))
+
+    with pytest.raises(InvalidField, match="temporal_window must not end"):
+        RecallQuery("tea", temporal_window=backwards)
+    with pytest.raises(InvalidField, match="only_between must not end"):
+        RecallQuery("tea", times=TimeFilter(only_between=backwards))
+    assert RecallQuery("tea", temporal_window=(now, now)).temporal_window == (now, now)

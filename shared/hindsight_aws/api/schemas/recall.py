@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from hindsight_aws.api.schemas.text import without_surrogates
 from hindsight_aws.errors import InvalidField, InvalidRequest
 from hindsight_aws.model.tags import TagFilter, TagsMatch, parse_groups
-from hindsight_aws.recall import Budget, MinScores, RecallQuery, fact_types_of
+from hindsight_aws.recall import Budget, MinScores, RecallQuery, TimeFilter, fact_types_of
 
 Count = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Score = Annotated[float, Field(allow_inf_nan=False)]
@@ -58,16 +58,24 @@ class MinScoresBody(BaseModel):
 
 
 class TemporalWindow(BaseModel):
-    """The time the question is about, in place of what its words say."""
+    """From a first to a last moment, both included; without a zone they are in UTC."""
 
     start: datetime
     end: datetime
 
     @model_validator(mode="after")
     def _runs_forward(self) -> Self:
-        if _aware(self.end) < _aware(self.start):
+        try:
+            start, end = self.as_period()
+        except OverflowError:
+            raise ValueError("'start' and 'end' must lie within the calendar in UTC as well") from None
+        if end < start:
             raise ValueError("'end' must not be before 'start'")
         return self
+
+    def as_period(self) -> tuple[datetime, datetime]:
+        """Both moments in UTC.  Raises OverflowError for one that UTC has no year for."""
+        return _aware(self.start).astimezone(UTC), _aware(self.end).astimezone(UTC)
 
 
 class RecallBody(BaseModel):
@@ -86,6 +94,9 @@ class RecallBody(BaseModel):
     tag_groups: list[object] | None = None
     min_scores: MinScoresBody | None = None
     temporal_window: TemporalWindow | None = None
+    only_between: TemporalWindow | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -132,7 +143,14 @@ class RecallBody(BaseModel):
             chunk_tokens=None if chunks is None else chunks.max_tokens,
             source_tokens=None if sources is None else sources.max_tokens,
             tokens_per_observation=-1 if sources is None else sources.max_tokens_per_observation,
+            with_quotes=self.include.evidence is not None,
             with_trace=self.trace,
+            temporal_window=None if self.temporal_window is None else self.temporal_window.as_period(),
+            times=TimeFilter(
+                updated_after=None if self.created_after is None else _aware(self.created_after),
+                updated_before=None if self.created_before is None else _aware(self.created_before),
+                only_between=None if self.only_between is None else self.only_between.as_period(),
+            ),
         )
 
     def _filter(self) -> TagFilter:

@@ -53,6 +53,12 @@ FROM (
       AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
       AND (%(predicate)s::jsonpath IS NULL
            OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
+      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
+      AND (%(only_from)s::timestamptz IS NULL
+           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
+              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
+           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
     OFFSET 0
 ) AS near
 WHERE near.distance <= %(farthest)s::float8
@@ -81,6 +87,12 @@ FROM (
           AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
           AND (%(predicate)s::jsonpath IS NULL
                OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+          AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
+          AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
+          AND (%(only_from)s::timestamptz IS NULL
+               OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
+                  AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
+               OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
         OFFSET 0
     ) AS m
 ) AS near
@@ -97,6 +109,12 @@ WITH near AS MATERIALIZED (
       AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
       AND (%(predicate)s::jsonpath IS NULL
            OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
+      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
+      AND (%(only_from)s::timestamptz IS NULL
+           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
+              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
+           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
     ORDER BY u.embedding <=> %(embedding)s::halfvec
     LIMIT %(at_most)s::bigint
 )
@@ -111,6 +129,12 @@ WITH near AS MATERIALIZED (
       AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
       AND (%(predicate)s::jsonpath IS NULL
            OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
+      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
+      AND (%(only_from)s::timestamptz IS NULL
+           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
+              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
+           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
     ORDER BY u.embedding <=> %(embedding)s::halfvec
     LIMIT %(at_most)s::bigint
 )
@@ -125,6 +149,12 @@ WITH near AS MATERIALIZED (
       AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
       AND (%(predicate)s::jsonpath IS NULL
            OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
+      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
+      AND (%(only_from)s::timestamptz IS NULL
+           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
+              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
+           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
     ORDER BY u.embedding <=> %(embedding)s::halfvec
     LIMIT %(at_most)s::bigint
 )
@@ -176,13 +206,20 @@ WITH counted AS MATERIALIZED (
 ), best AS MATERIALIZED (
     SELECT r.unit_id, r.score
     FROM (SELECT rare.unit_id, rare.score FROM rare ORDER BY rare.score DESC, rare.unit_id OFFSET 0) AS r
-    WHERE (%(any_of)s::text[] IS NULL AND %(predicate)s::jsonpath IS NULL)
+    WHERE (%(any_of)s::text[] IS NULL AND %(predicate)s::jsonpath IS NULL AND %(updated_after)s::timestamptz IS NULL
+           AND %(updated_before)s::timestamptz IS NULL AND %(only_from)s::timestamptz IS NULL)
        OR EXISTS (
            SELECT FROM memory_units AS u
            WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = r.unit_id
              AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
              AND (%(predicate)s::jsonpath IS NULL
-                  OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb)))
+                  OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+             AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
+             AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
+             AND (%(only_from)s::timestamptz IS NULL
+                  OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
+                     AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
+                  OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz))
     LIMIT 2 * %(at_most)s::bigint
 ), scored AS MATERIALIZED (
     SELECT b.unit_id, b.score + coalesce((
@@ -201,9 +238,69 @@ WHERE s.score >= %(least)s::float8
 ORDER BY s.score DESC, s.unit_id
 LIMIT %(at_most)s::bigint
 
+-- dated --
+-- The memories of one type nearest to a vector among those that happened or were told of in the windows, the newest of too many.
+WITH met AS MATERIALIZED (
+    SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance, u.occurred_start, u.occurred_end, u.mentioned_at
+    FROM unnest(%(starts)s::timestamptz[], %(ends)s::timestamptz[]) AS asked (first, last)
+    CROSS JOIN LATERAL (
+        (SELECT m.id
+         FROM memory_units AS m
+         WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.fact_type = %(fact_type)s::text
+           AND m.event_date >= asked.first AND m.event_date <= asked.last
+         ORDER BY m.event_date DESC, m.id DESC)
+        UNION ALL
+        (SELECT m.id
+         FROM memory_units AS m
+         WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.fact_type = %(fact_type)s::text
+           AND m.mentioned_at >= asked.first AND m.mentioned_at <= asked.last AND m.event_date IS DISTINCT FROM m.mentioned_at
+         ORDER BY m.mentioned_at DESC NULLS LAST, m.created_at DESC, m.id)
+        UNION ALL
+        (SELECT m.id
+         FROM memory_units AS m
+         WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.fact_type = %(fact_type)s::text
+           AND m.occurred_end IS NOT NULL AND m.occurred_end IS DISTINCT FROM m.occurred_start
+           AND m.occurred_end >= asked.first AND isfinite(m.occurred_end)
+           AND coalesce(m.occurred_start, m.occurred_end) <= asked.last AND isfinite(coalesce(m.occurred_start, m.occurred_end))
+         ORDER BY m.occurred_end, m.occurred_start, m.id)
+    ) AS touching
+    CROSS JOIN LATERAL (
+        SELECT * FROM memory_units AS m
+        WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.id = touching.id OFFSET 0
+    ) AS u
+    WHERE u.embedding IS NOT NULL
+      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
+      AND (%(predicate)s::jsonpath IS NULL
+           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
+      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
+      AND (%(only_from)s::timestamptz IS NULL
+           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
+              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
+           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+    LIMIT %(most_read)s::bigint
+), once AS (
+    SELECT DISTINCT ON (met.id) met.id, met.distance, met.occurred_start, met.occurred_end, met.mentioned_at
+    FROM met
+    WHERE met.distance <= %(farthest_dated)s::float8
+    ORDER BY met.id
+)
+SELECT o.id, 1 - o.distance,
+       CASE WHEN isfinite(o.occurred_start) THEN o.occurred_start END, CASE WHEN isfinite(o.occurred_end) THEN o.occurred_end END,
+       CASE WHEN isfinite(o.mentioned_at) THEN o.mentioned_at END
+FROM once AS o
+ORDER BY o.distance, o.id
+LIMIT %(at_most)s::bigint
+
+-- clock --
+-- What time it is in the middle of a transaction, in seconds.
+SELECT extract(epoch FROM clock_timestamp())::float8 FROM (SELECT %(tenant_id)s::uuid) AS asked
+
 -- units --
 -- The rows of these memories that are of the types and pass the filter.
-SELECT u.id, u.fact_type, u.text, u.context, u.occurred_start, u.occurred_end, u.mentioned_at,
+SELECT u.id, u.fact_type, u.text, u.context,
+       CASE WHEN isfinite(u.occurred_start) THEN u.occurred_start END, CASE WHEN isfinite(u.occurred_end) THEN u.occurred_end END,
+       CASE WHEN isfinite(u.mentioned_at) THEN u.mentioned_at END,
        nullif(u.metadata, '{}'), u.tags, u.proof_count, u.document_id, d.external_id, u.chunk_index
 FROM unnest(%(ids)s::uuid[]) AS wanted (id)
 CROSS JOIN LATERAL (
@@ -215,6 +312,12 @@ WHERE u.fact_type = ANY (%(fact_types)s::text[])
       AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
       AND (%(predicate)s::jsonpath IS NULL
            OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
+      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
+      AND (%(only_from)s::timestamptz IS NULL
+           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
+              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
+           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
 
 -- sources --
 -- The facts each observation rests on, oldest evidence first, and whether the caller may see them.
@@ -227,6 +330,19 @@ FROM unnest(%(ids)s::uuid[]) AS wanted (id)
 JOIN observation_evidence AS e
   ON e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = wanted.id
 JOIN memory_units AS u ON u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = e.fact_id
+ORDER BY e.observation_id, e.created_at, e.fact_id
+
+-- quotes --
+-- The words of the facts that each observation rests on, of those facts that the caller may see.
+SELECT e.observation_id, e.fact_id, e.quote, e.origin
+FROM unnest(%(ids)s::uuid[]) AS wanted (id)
+JOIN observation_evidence AS e
+  ON e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = wanted.id
+JOIN memory_units AS u ON u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = e.fact_id
+WHERE u.fact_type = ANY (%(fact_types)s::text[])
+      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
+      AND (%(predicate)s::jsonpath IS NULL
+           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
 ORDER BY e.observation_id, e.created_at, e.fact_id
 
 -- entities --
@@ -251,7 +367,9 @@ ORDER BY holder.id, n.canonical_name, n.entity_id
 
 -- source_units --
 -- The rows of the facts under these observations that are of the types and pass the filter.
-SELECT u.id, u.fact_type, u.text, u.context, u.occurred_start, u.occurred_end, u.mentioned_at,
+SELECT u.id, u.fact_type, u.text, u.context,
+       CASE WHEN isfinite(u.occurred_start) THEN u.occurred_start END, CASE WHEN isfinite(u.occurred_end) THEN u.occurred_end END,
+       CASE WHEN isfinite(u.mentioned_at) THEN u.mentioned_at END,
        nullif(u.metadata, '{}'), u.tags, u.proof_count, u.document_id, d.external_id, u.chunk_index
 FROM (
     SELECT DISTINCT e.fact_id
@@ -265,6 +383,33 @@ WHERE u.fact_type = ANY (%(fact_types)s::text[])
       AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
       AND (%(predicate)s::jsonpath IS NULL
            OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+
+-- freshness --
+-- By observation: its scope, and how many of the scope's facts wait and how many were given up, each counted up to a thousand.
+WITH held AS MATERIALIZED (
+    SELECT u.id, u.scope_id
+    FROM unnest(%(ids)s::uuid[]) AS wanted (id)
+    JOIN memory_units AS u ON u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = wanted.id
+    WHERE u.scope_id IS NOT NULL
+), behind AS MATERIALIZED (
+    SELECT s.scope_id, waiting.facts AS pending, given_up.facts AS failed
+    FROM (SELECT DISTINCT scope_id FROM held) AS s
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS facts FROM (
+            SELECT FROM consolidation_work AS w
+            WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.scope_id = s.scope_id AND w.state = 'pending'
+            LIMIT 1000
+        ) AS counted
+    ) AS waiting
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS facts FROM (
+            SELECT FROM consolidation_work AS w
+            WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.scope_id = s.scope_id AND w.state = 'failed'
+            LIMIT 1000
+        ) AS counted
+    ) AS given_up
+)
+SELECT h.id, b.scope_id, b.pending, b.failed FROM held AS h JOIN behind AS b ON b.scope_id = h.scope_id
 
 -- chunks --
 -- The chunks under these memories, in their order and until there is text enough, of documents that pass the filter.
