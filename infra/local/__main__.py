@@ -98,6 +98,7 @@ def announce(stack: LocalStack, seconds: float) -> None:
         f"  HTTP API        {stack.base_url}  (no key needed: you are the dev tenant {options.dev_tenant})",
         *(f"  {name + ' URL':<15} {url}  (no 30 s limit)" for name, url in stack.function_urls.items()),
         f"  SQS             {stack.sqs_url}",
+        f"  S3              {stack.s3_url}",
         f"  Postgres        {stack.superuser_url if options.database_url is None else 'the server of DATABASE_URL'}",
         f"  Bedrock         {bedrock}",
         f"  Logs            {options.state / 'logs'}",

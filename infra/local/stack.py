@@ -75,6 +75,16 @@ class LocalStack:
         return self._supervisor.addresses.sqs
 
     @property
+    def s3_url(self) -> str:
+        """The S3 endpoint, for real clients."""
+        return self._supervisor.addresses.s3
+
+    def stored_files(self) -> list[str]:
+        """The keys of the uploaded files that are stored now."""
+        bucket = self.options.topology.bucket
+        return [] if bucket is None else self._supervisor.objects.keys(bucket.name)
+
+    @property
     def workflow_url(self) -> str:
         """The Step Functions endpoint, for real clients."""
         return self._supervisor.addresses.workflows

@@ -26,6 +26,7 @@ from infra.local.keeper import PostgresKeeper
 from infra.local.options import REPOSITORY, StackOptions
 from infra.local.pollers import QueuePoller
 from infra.local.postgres.places import socket_folder
+from infra.local.s3 import ObjectFolder, S3Endpoint
 from infra.local.schedules import Schedule
 from infra.local.sidecar import Sidecar
 from infra.local.sqs import QueueService, QueueSettings, SqsEndpoint
@@ -48,6 +49,7 @@ class Supervisor:
         self.state: Final = StateFolder(options.state)
         self.addresses: Final = Addresses()
         self.queues: Final = QueueService()
+        self.objects: Final = ObjectFolder(self.state.path / "s3")
         self.pools: Final[dict[str, FunctionPool]] = {}
         self.schedules: Final[dict[str, Schedule]] = {}
         self.function_urls: Final[dict[str, str]] = {}
@@ -88,6 +90,7 @@ class Supervisor:
     async def _start_parts(self) -> None:
         await asyncio.to_thread(prepare, self.options)
         await self._start_queues()
+        await self._start_files()
         await self._start_workflows()
         self._launch_bedrock()
         password = self._place_database()
@@ -110,6 +113,15 @@ class Supervisor:
             settings = QueueSettings(visibility, retention=queue.retention, max_receive_count=queue.max_receive_count)
             self.queues.create(queue.name, settings, dead)
             self.addresses.queue_urls[queue.name] = self.queues.url(queue.name)
+
+    async def _start_files(self) -> None:
+        if self.options.topology.bucket is not None:
+            bucket = self.options.topology.bucket
+            self.objects.create_bucket(bucket.name)
+            self.objects.expire(bucket.name, bucket.keep_days)
+            endpoint = S3Endpoint(self.objects)
+            self.addresses.s3 = await endpoint.start()
+            self._on_stop(endpoint.stop)
 
     async def _start_workflows(self) -> None:
         self.addresses.workflows = await self._workflow_endpoint.start()

@@ -22,6 +22,7 @@ class Addresses:
     """Where the parts of a running stack are reached."""
 
     sqs: str = ""
+    s3: str = ""
     bedrock: str | None = None
     workflows: str = ""
     faults: str | None = None
@@ -60,6 +61,9 @@ def function_variables(function: Function, options: StackOptions, addresses: Add
         variables = model_settings(function, options.local_model) | variables
     if addresses.faults is not None:
         variables["HINDSIGHT_FAULTS"] = addresses.faults
+    if function.files and options.topology.bucket is not None:
+        variables["AWS_ENDPOINT_URL_S3"] = addresses.s3
+        variables[options.topology.bucket.setting] = options.topology.bucket.name
     for name in function.starts:
         variables["AWS_ENDPOINT_URL_SFN"] = addresses.workflows
         variables[workflow_setting(name)] = machine_arn(name)

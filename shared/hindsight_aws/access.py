@@ -35,11 +35,6 @@ class Sight:
         """Whether a memory of this type with these tags may be returned."""
         return fact_type in self.fact_types and self.tags.matches(tags)
 
-    @property
-    def is_blind(self) -> bool:
-        """Whether nothing at all can be returned."""
-        return not self.fact_types
-
 
 def require(principal: Principal, permission: Permission) -> None:
     """Lets a caller with the permission pass.  Raises AccessDenied."""
@@ -96,6 +91,22 @@ def sight(principal: Principal, fact_types: Iterable[str] | None = None, tags: T
 def sees_documents(principal: Principal) -> bool:
     """Whether the caller may see documents at all: they hold the raw text beneath facts of both types."""
     return principal.exact_scopes is None and (principal.fact_types is None or principal.fact_types >= RAW_TYPES)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSight:
+    """What reads of documents may return: those that pass the filter, and all of whose items pass `own`.
+
+    A document holds the text of all its items: one that has some of somebody else's is not there for a limited key.
+    """
+
+    tags: TagFilter
+    own: TagGroup | None = None
+
+
+def document_sight(principal: Principal, tags: TagFilter | None = None) -> DocumentSight:
+    """What a read of documents may return when it asks for these tags (None: all that the caller may see)."""
+    return DocumentSight(document_tags(principal, tags), principal.forced_tags)
 
 
 def document_tags(principal: Principal, tags: TagFilter | None = None) -> TagFilter:

@@ -5,7 +5,8 @@ HindsightError
 │   ├── InvalidField          one field holds what it may not
 │   ├── NotFound              the thing is not there, or not there for this caller
 │   ├── Conflict              the thing is in a state that forbids it
-│   └── TooLarge              over a documented size limit
+│   ├── TooLarge              over a documented size limit
+│   └── ContentRefused        the bank's screening policy lets nothing of it in
 ├── AccessDenied              known caller, not allowed
 ├── Unauthenticated           unknown, expired or revoked key
 ├── WorkDeferred              do it later: nothing is wrong with the work
@@ -13,6 +14,10 @@ HindsightError
 │   ├── WorkRaced             the database ended this attempt for another's sake; trying again is the cure
 │   └── LeaseHeld             somebody else is at it
 ├── WorkSuperseded            a fence or version moved: drop this attempt, the rows say what is next
+│   └── WorkCancelled         somebody cancelled it: nothing more is begun
+├── WorkCrashed               workers died of it, as often as is allowed
+├── FilesUnavailable          the store of uploaded files did not do what was asked; that may pass
+├── FileUnreadable            a file that no text can be read from; final
 ├── DatabaseUnavailable       no connection within the time allowed, or it broke
 ├── DatabaseRefused           a statement broke a rule of the schema; nothing of its transaction was written
 ├── DatabaseTooSlow           a statement ran past its time limit; nothing of its transaction was written
@@ -29,6 +34,7 @@ HindsightError
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 
@@ -59,6 +65,29 @@ class Conflict(InvalidRequest):
 
 class TooLarge(InvalidRequest):
     """The request is over a documented size limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A find in an item that keeps it out of the bank: where and by which detector, never what."""
+
+    item: int
+    field: str
+    detector: str
+    count: int
+
+    def as_json(self) -> dict[str, object]:
+        """Its form on the wire and on operations."""
+        return {"item": self.item, "field": self.field, "detector": self.detector, "count": self.count}
+
+
+class ContentRefused(InvalidRequest):
+    """Screening refused every item of the request; nothing of it was stored."""
+
+    def __init__(self, violations: tuple[Violation, ...]) -> None:
+        found = ", ".join(sorted({violation.detector for violation in violations}))
+        super().__init__(f"the bank's memory_defense refuses the content: {found}")
+        self.violations = violations
 
 
 class AccessDenied(HindsightError):
@@ -94,6 +123,27 @@ class LeaseHeld(WorkDeferred):
 
 class WorkSuperseded(HindsightError):
     """A fence or a version moved while this attempt ran; its effects were not written."""
+
+
+class WorkCancelled(WorkSuperseded):
+    """Somebody cancelled the work while this attempt ran; it begins nothing more."""
+
+
+class WorkCrashed(HindsightError):
+    """Attempts that never came to an end: the workers at it died, as often as is allowed."""
+
+
+class FilesUnavailable(HindsightError):
+    """The store of uploaded files cannot be reached, or refused a call."""
+
+
+class FileUnreadable(HindsightError):
+    """No text can be read from the file; `name` is what its sender called it."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"The file {name!r} {problem}")
+        self.name = name
+        self.problem = problem
 
 
 class DatabaseRefused(HindsightError):

@@ -16,6 +16,10 @@ from hindsight_aws.store.postgres import PostgresStore
 if TYPE_CHECKING:
     from hindsight_aws.aws.bedrock import BedrockClients
     from hindsight_aws.consolidate.ports import ConsolidationPorts
+    from hindsight_aws.curation.ports import CurationPorts
+    from hindsight_aws.files.ports import ConversionPorts, FilesPorts
+    from hindsight_aws.links.ports import LinkPorts
+    from hindsight_aws.ports.files import FileStore
     from hindsight_aws.ports.model_gateway import Embedder, Reranker, TextModel
     from hindsight_aws.ports.wakeups import Wakeups
     from hindsight_aws.reflect.ports import ReflectDoor, ReflectPorts
@@ -92,11 +96,48 @@ class Runtime:
         return RetainPorts(self.store, self.embedder, self.text_model, self.wakeups, self.clock, self.settings)
 
     @cached_property
+    def file_store(self) -> FileStore:
+        """The bucket of uploaded files."""
+        from hindsight_aws.aws.s3 import S3Files
+
+        return S3Files(self.settings)
+
+    @cached_property
+    def files_ports(self) -> FilesPorts:
+        """All that taking files in needs."""
+        from hindsight_aws.files.ports import FilesPorts
+
+        return FilesPorts(self.retain_ports, self.file_store)
+
+    @cached_property
+    def conversion_ports(self) -> ConversionPorts:
+        """All that converting files needs."""
+        from hindsight_aws.converters import SubprocessConverter
+        from hindsight_aws.files.ports import ConversionPorts
+
+        converter = SubprocessConverter(self.settings.hindsight_convert_memory_mb)
+        return ConversionPorts(self.retain_ports, self.file_store, converter)
+
+    @cached_property
     def consolidation_ports(self) -> ConsolidationPorts:
         """All that consolidation needs."""
         from hindsight_aws.consolidate.ports import ConsolidationPorts
 
         return ConsolidationPorts(self.store, self.embedder, self.text_model, self.wakeups, self.clock, self.settings)
+
+    @cached_property
+    def curation_ports(self) -> CurationPorts:
+        """All that corrections by hand need."""
+        from hindsight_aws.curation.ports import CurationPorts
+
+        return CurationPorts(self.store, self.embedder, self.wakeups, self.settings)
+
+    @cached_property
+    def link_ports(self) -> LinkPorts:
+        """All that link maintenance needs."""
+        from hindsight_aws.links.ports import LinkPorts
+
+        return LinkPorts(self.store, self.wakeups, self.settings)
 
     @cached_property
     def reflect_ports(self) -> ReflectPorts:

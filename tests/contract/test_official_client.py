@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import count
+from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,6 +17,7 @@ from hindsight_client_api.exceptions import NotFoundException
 from hindsight_client_api.models.operation_status_response import OperationStatusResponse
 
 from infra.local.stack import LocalStack
+from tests.support import documents
 from tests.support.bedrock import Bedrock
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")  # the client's own
@@ -71,6 +74,14 @@ def finished(stack: LocalStack, bank: str, operation_id: str) -> OperationStatus
         return apart.submit(asyncio.run, wait()).result()
 
 
+def eventually(holds: Callable[[], bool]) -> None:
+    """Waits until it holds."""
+    give_up_at = time.monotonic() + _FINISHED_WITHIN_S
+    while not holds():
+        assert time.monotonic() < give_up_at
+        time.sleep(0.05)
+
+
 def test_the_version_is_the_one_the_client_was_made_for(client: Hindsight) -> None:
     version = client.get_version()
 
@@ -111,6 +122,22 @@ def test_a_retained_text_is_found_by_recall_with_its_scores(client: Hindsight, b
     assert (first.mentioned_at or "").startswith("2031-03-09T15:30")
     assert first.scores is not None
     assert first.scores.final > 0
+
+
+def test_files_become_memories(stack: LocalStack, client: Hindsight, bank: str, tmp_path: Path) -> None:
+    text, printed = tmp_path / "heron.txt", tmp_path / "mill.pdf"
+    text.write_text("The heron nests by the weir.", encoding="utf-8")
+    printed.write_bytes(documents.pdf("The mill was built in 1804."))
+
+    taken = client.retain_files(bank, [text, printed], files_metadata=[{"document_id": "heron"}, {"tags": ["mill"]}])
+
+    converted = [finished(stack, bank, operation_id) for operation_id in taken.operation_ids]
+    assert [each.status for each in converted] == ["completed", "completed"]
+    for each in converted:
+        assert finished(stack, bank, (each.result_metadata or {})["retain_operation_id"]).status == "completed"
+    assert texts(client, bank) == ["The heron nests by the weir.", "The mill was built in 1804."]
+    # The bytes go a moment after the text is there.
+    eventually(lambda: stack.stored_files() == [])
 
 
 def test_recall_answers_chunks_source_facts_and_a_trace_when_asked(client: Hindsight, bank: str) -> None:

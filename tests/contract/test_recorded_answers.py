@@ -27,17 +27,22 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PLACEHOLDERS = re.compile(r"'[^']*'|\d+")
 
 DIFFERENCES: dict[int, tuple[int, str]] = {
+    73: (422, "a request without items asks for nothing"),
     78: (400, "the sentence names the item"),
+    93: (200, "nobody has worked on the operation: it can be cancelled"),
+    94: (200, "for the same reason it can then be retried"),
     114: (422, "one error for a tag group that is none, not one for each form it is not"),
+    155: (404, "the document was retained async, and nobody has worked on it; see documents/test_routes"),
+    159: (404, "for the same reason it has no chunk"),
+    162: (404, "for the same reason it cannot be labelled"),
+    164: (404, "for the same reason it cannot be processed again"),
     217: (200, "a scope without pending facts starts no operation of its own"),
 }
 """Number of the recording: our status, and why the answer is another."""
 
 NOT_BUILT_YET: dict[int, str] = {
     127: "an observation, which this conversation cannot make without consolidation; see test_shapes.py",
-    148: "entities/graph",
-    155: "documents/{id}/chunks",
-    158: "documents/{id}/history",
+    129: "an edit of that observation; see tests/integration/curation/test_edit.py",
     228: "aliases",
 }
 
@@ -82,15 +87,19 @@ UNKNOWN_DIFFERENCES: dict[str, tuple[int, bool]] = {}
 BODIES: dict[str, object] = {
     "POST /memories": {"items": [{"content": "Zoe knits."}]},
     "POST /memories/recall": {"query": "x"},
+    "POST /memories/dry-run-extract": {"content": "Zoe knits."},
     "PUT ": {},
     "PATCH ": {"name": "n"},
+    "PATCH /documents/zz": {"tags": ["t2"]},
+    "PATCH /memories/<uuid>": {"text": "z"},
     "PATCH /config": {"updates": {"retain_mission": "m"}},
+    "POST /consolidation-strategies/preview": {"strategies": []},
 }
 UNKNOWN = [
     row
     for row in probes_of_unknown_banks()
     if route_of(row[0], f"/v1/default/banks/b{_with_ids(row[1])}") is not None
-    and row[1] not in ("/reflect", "/entities/graph", "/documents/zz/chunks", "/documents/zz/history")
+    and row[1] != "/reflect"
     and not (row[1] == "/memories" and row[3].get("items_count") == 0)
 ]
 
@@ -113,14 +122,24 @@ class Conversation:
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
+        self._corrected: dict[str, str] = {}
 
     def say(self, probe: Probe) -> Answer:
         if isinstance(probe.body, str):
             return self._caller(probe.method, probe.path, raw=probe.body.encode())
         path = probe.path
-        if probe.status == 200 and probe.method == "GET":
+        if probe.method == "PATCH" and "/memories/" in path:
+            path = self._the_same(path)
+        elif probe.status == 200 and probe.method == "GET":
             path = self._ours(path)
         return self._caller(probe.method, path, UNSET if probe.body is None else probe.body)
+
+    def _the_same(self, path: str) -> str:
+        """The path of the memory that stands for the recorded one each time it is corrected."""
+        recorded = path.rpartition("/")[2]
+        if recorded not in self._corrected:
+            self._corrected[recorded] = self._ours(path).rpartition("/")[2]
+        return path.replace(recorded, self._corrected[recorded])
 
     def _ours(self, path: str) -> str:
         for listing, key in (("memories", "items"), ("entities", "items")):
@@ -141,7 +160,8 @@ def test_a_recorded_request_is_answered_as_recorded(answers: dict[int, Answer], 
     assert answer.status == wanted, answer.body[:500]
     if probe.number in DIFFERENCES:
         return
-    assert answer.headers.get("x-ignored-params") == probe.ignored
+    ignored = [name for name in answer.headers.get("x-ignored-params", "").split(", ") if not name.startswith("items[")]
+    assert ", ".join(ignored) == (probe.ignored or "")
     if not answer.headers["content-type"].startswith("application/json"):
         return
     if answer.status >= 400:

@@ -39,7 +39,8 @@ def test_an_observation_shows_its_sources_with_their_quotes(reader: Caller, seed
     [
         "/v1/default/banks", f"{BANK}/profile", f"{BANK}/config", f"{BANK}/stats", f"{BANK}/stats/memories-timeseries",
         f"{BANK}/memories/list", f"{BANK}/documents", f"{BANK}/documents/{{document_id}}", f"{BANK}/entities",
-        f"{BANK}/entities/{{entity_id}}", f"{BANK}/tags", f"{BANK}/operations", f"{BANK}/operations/{{operation_id}}",
+        f"{BANK}/entities/graph", f"{BANK}/entities/{{entity_id}}", f"{BANK}/tags", f"{BANK}/operations",
+        f"{BANK}/operations/{{operation_id}}",
     ],
 )  # fmt: skip
 def test_a_bank_with_one_of_everything_is_shown_in_the_published_shapes(

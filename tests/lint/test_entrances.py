@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.lint.repository import ROOT
 
 
@@ -56,4 +58,21 @@ def test_every_guarantee_names_tests_that_exist() -> None:
     ]
 
     assert list(named) == [f"G{number}" for number in range(1, 13)]
+    assert missing == []
+
+
+@pytest.mark.parametrize(("letter", "last", "not_built"), [("R", 133, ()), ("C", 150, (133, 141, 142))])
+def test_every_case_is_held_by_tests_that_exist(letter: str, last: int, not_built: tuple[int, ...]) -> None:
+    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    rows = re.findall(rf"^\| ({letter}\d{{3}}) \| `(\S+)` \| (.+) \|$", page, re.MULTILINE)
+
+    missing = [
+        f"{case}: {file}::{test}"
+        for case, file, tests in rows
+        for test in re.findall(r"`(\w+)`", tests)
+        if not re.search(rf"^ *def {test}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+
+    wanted = [f"{letter}{number:03}" for number in range(1, last + 1) if number not in not_built]
+    assert sorted({case for case, _, _ in rows}) == wanted
     assert missing == []

@@ -119,3 +119,11 @@ def test_the_build_backend_is_the_locked_one() -> None:
 def test_workers_are_locked_without_a_web_framework() -> None:
     """A web framework costs a worker half a second of cold start."""
     assert {"fastapi", "mangum", "starlette"} & {pin.name for pin in _pins("worker")} == set()
+
+
+def test_what_reads_files_is_locked_for_the_convert_function_alone() -> None:
+    """Its layer is larger than all that the other functions carry; two small packages are in both."""
+    others = {pin.name for group in ("api", "worker", "migrate") for pin in _pins(group)}
+
+    assert {pin.name for pin in _pins("convert")} & others == {"six", "typing-extensions"}
+    assert {"lxml", "openpyxl", "pypdf"} <= {pin.name for pin in _pins("convert")}

@@ -13,9 +13,10 @@ from urllib.parse import parse_qsl, urlsplit
 from uuid import UUID
 
 import pytest
+from fastapi import FastAPI
 
 from hindsight_aws.api.app import GROUPS, create_app
-from hindsight_aws.api.gateway import LambdaHandler, lambda_handler
+from hindsight_aws.api.gateway import LambdaAnswer, LambdaEvent, LambdaHandler, lambda_handler
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import NewKey, Permission
 from hindsight_aws.reflect.ports import ReflectDoor
@@ -24,9 +25,11 @@ from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
 from hindsight_aws.tenants.keys import create_key
 from tests.support.database import Database, make_tenant
+from tests.support.files import MemoryFiles
 from tests.support.models import HashEmbedder, NotedWakeups, ScriptedModel
 
 UNSET = object()
+_apps: dict[tuple[frozenset[str], int], FastAPI] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,13 @@ class FakeRuntime(Runtime):
         super().__init__(settings)
         self.model = ScriptedModel()
         self.noted = NotedWakeups()
+        self.stored = MemoryFiles()
         self.__dict__.update(
             store=store,
             embedder=HashEmbedder(),
             text_model=self.model,
             wakeups=self.noted,
+            file_store=self.stored,
             reranker=None,
             reflect_door=ReflectDoor(store, NoWorkflows(), settings),
         )
@@ -124,6 +129,7 @@ def make_services(store: PostgresStore, tenant_id: UUID | None, **settings: obje
         "hindsight_environment": "local",
         "hindsight_database_url": "postgresql://127.0.0.1/test",
         "hindsight_dev_tenant": tenant_id,
+        "hindsight_bucket": "files",
         **settings,
     }
     return FakeRuntime(store, Settings(**values))  # type: ignore[arg-type]  # a test names any setting
@@ -131,7 +137,25 @@ def make_services(store: PostgresStore, tenant_id: UUID | None, **settings: obje
 
 def make_caller(services: FakeRuntime, key: str | None = None, groups: frozenset[str] = frozenset(GROUPS)) -> Caller:
     """A client of an app with these services."""
-    return Caller(lambda_handler(create_app(groups, services), is_local=True), key)
+    app = _app_of(groups, services)
+    handler = lambda_handler(app, is_local=True)
+
+    def serve(event: LambdaEvent, context: object) -> LambdaAnswer:
+        app.state.services = services
+        return handler(event, context)
+
+    return Caller(serve, key)
+
+
+def _app_of(groups: frozenset[str], services: FakeRuntime) -> FastAPI:
+    """The process's one app of these groups: its routes are analysed when they are first asked for, 50 ms each time.
+
+    All that an app knows of its services when it is made is the size from which answers are compressed.
+    """
+    known = groups, services.settings.hindsight_api_gzip_min_size
+    if known not in _apps:
+        _apps[known] = create_app(groups, services)
+    return _apps[known]
 
 
 @pytest.fixture

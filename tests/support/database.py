@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import count
 from uuid import uuid4
 
-import psycopg
 import pytest
 
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.store.migrator import migrate
 from hindsight_aws.store.postgres import PostgresStore
 from infra.local.postgres import clone_database, create_database, drop_database
+from tests.support.admin import admin, changing, keep, let_go
 from tests.support.server import throwaway_server
 
 _numbers = count(1)
@@ -71,8 +71,11 @@ def _clone(template: Database) -> Database:
 
 
 @pytest.fixture(scope="session")
-def _shared_database(database_template: Database) -> Database:
-    return _clone(database_template)
+def _shared_database(database_template: Database) -> Iterator[Database]:
+    clone = _clone(database_template)
+    keep(clone.admin_url)
+    yield clone
+    let_go(clone.admin_url)
 
 
 @pytest.fixture
@@ -84,27 +87,29 @@ def database(_shared_database: Database) -> Iterator[Database]:
 
 def _empty(database: Database) -> None:
     """Ends whatever is still connected, and takes every tenant out with all that is theirs."""
-    with psycopg.connect(database.admin_url, autocommit=True) as admin:
-        admin.execute(
+    with changing(database.admin_url) as connection:
+        connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-        admin.execute("DELETE FROM hindsight.tenants")
+        connection.execute("DELETE FROM tenants")
 
 
 @pytest.fixture(scope="module")
 def module_database(database_template: Database) -> Iterator[Database]:
     """A migrated database that the tests of one module share."""
     clone = _clone(database_template)
+    keep(clone.admin_url)
     yield clone
+    let_go(clone.admin_url)
     drop_database(clone.server_url, clone.name)
 
 
 def make_tenant(database: Database, name: str = "acme") -> TenantId:
     """A new tenant of this database."""
     tenant_id = TenantId(uuid4())
-    with psycopg.connect(database.admin_url, autocommit=True) as admin:
-        admin.execute("INSERT INTO hindsight.tenants (tenant_id, name) VALUES (%s, %s)", (tenant_id, name))
+    with admin(database.admin_url) as connection:
+        connection.execute("INSERT INTO tenants (tenant_id, name) VALUES (%s, %s)", (tenant_id, name))
     return tenant_id
 
 

@@ -9,6 +9,7 @@ import psycopg
 from infra.local.bootstrap import BootstrapTarget
 from infra.local.options import REPOSITORY, StackOptions
 from infra.topology import (
+    Bucket,
     DatabaseRole,
     Function,
     HttpLimits,
@@ -23,6 +24,7 @@ ROOT: Final = Path(__file__).with_name("local_stack")
 
 FAKE_TOPOLOGY: Final = Topology(
     queues=(Queue("work", visibility=60, max_receive_count=2),),
+    bucket=Bucket("files", keep_days=1),
     functions=(
         Function(
             name="front",

@@ -167,12 +167,20 @@ class NotedWakeups:
 
     def __init__(self) -> None:
         self.operations: list[tuple[TenantId, OperationId, int]] = []
+        self.conversions: list[tuple[TenantId, OperationId, int]] = []
         self.scopes: list[tuple[TenantId, BankId, ScopeId]] = []
         self.delays: list[int] = []
+        self.links: list[tuple[TenantId, BankId, int]] = []
 
     def wake_operations(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
         self.operations += [(tenant_id, operation_id, delay_s) for operation_id in operation_ids]
 
+    def wake_conversions(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
+        self.conversions += [(tenant_id, operation_id, delay_s) for operation_id in operation_ids]
+
     def wake_scopes(self, tenant_id: TenantId, bank_id: BankId, scope_ids: Sequence[ScopeId], delay_s: int = 0) -> None:
         self.scopes += [(tenant_id, bank_id, scope_id) for scope_id in scope_ids]
         self.delays.append(delay_s)
+
+    def wake_links(self, tenant_id: TenantId, bank_id: BankId, delay_s: int = 0) -> None:
+        self.links.append((tenant_id, bank_id, delay_s))

@@ -26,12 +26,13 @@ class Seeded:
     operation: UUID
     document: str
     mark: str
+    run: UUID
 
 
 def seed_bank(database: Database, tenant: TenantId, bank: str, mark: str, tags: Sequence[str] = ("user:a",)) -> Seeded:
-    """A bank with a fact of a document, an observation that rests on it, an entity and a finished operation."""
+    """A bank with a fact of a document, an observation and the run that made it, an entity, a finished operation."""
     bank_id = make_bank(database.admin_url, tenant, bank)
-    fact, observation, operation = uuid4(), uuid4(), uuid4()
+    fact, observation, operation, run = uuid4(), uuid4(), uuid4(), uuid4()
     document = f"doc/{mark}"
     insert_units(
         database.admin_url,
@@ -55,9 +56,15 @@ def seed_bank(database: Database, tenant: TenantId, bank: str, mark: str, tags: 
             "VALUES (%s, %s, %s, 'retain', 'completed', 'somebody', %s)",
             (tenant, bank_id, operation, document),
         )
+        admin.execute(
+            "INSERT INTO consolidation_runs (tenant_id, bank_id, run_id, scope_id, fence, policy_hash, prompt, "
+            "model_id, status, started_at) SELECT tenant_id, bank_id, %s, scope_id, 1, '', 'consolidate@1', %s, "
+            "'applied', now() FROM scopes WHERE bank_id = %s",
+            (run, f"model of {mark}", bank_id),
+        )
         found = admin.execute("SELECT entity_id FROM entities WHERE bank_id = %s", (bank_id,)).fetchone()
     assert found is not None
-    return Seeded(tenant, bank, bank_id, fact, observation, found[0], operation, document, mark)
+    return Seeded(tenant, bank, bank_id, fact, observation, found[0], operation, document, mark, run)
 
 
 def fingerprint(database: Database, tenant: UUID) -> dict[str, tuple[int, str | None]]:

@@ -10,11 +10,11 @@ from uuid import UUID, uuid4
 
 import psycopg
 from pgvector import HalfVector
-from pgvector.psycopg import register_vector
 from psycopg.types.json import Jsonb
 
 from hindsight_aws.model.ids import BankId, TenantId
 from hindsight_aws.text.terms import frequencies
+from tests.support.admin import admin, changing
 
 DIMENSIONS = 512
 _Cursor: TypeAlias = "psycopg.Cursor[tuple[object, ...]]"
@@ -22,8 +22,8 @@ _Cursor: TypeAlias = "psycopg.Cursor[tuple[object, ...]]"
 _UNIT = """
 INSERT INTO memory_units
     (tenant_id, bank_id, id, fact_type, document_id, chunk_index, text, context, embedding, occurred_start,
-     occurred_end, mentioned_at, metadata, tags, scope_id, proof_count, terms)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+     occurred_end, mentioned_at, metadata, tags, scope_id, proof_count, terms, event_date)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 _POSTINGS = """
 INSERT INTO unit_terms (tenant_id, bank_id, fact_type, term, unit_id, tf, length)
@@ -54,6 +54,16 @@ ON CONFLICT (tenant_id, bank_id, scope_key) DO UPDATE SET scope_key = excluded.s
 _EVIDENCE = """
 INSERT INTO observation_evidence (tenant_id, bank_id, observation_id, fact_id, quote, origin)
 SELECT tenant_id, bank_id, %s, id, text, 'whole' FROM memory_units WHERE tenant_id = %s AND bank_id = %s AND id = %s
+"""
+_LINK = """
+INSERT INTO hindsight.memory_links (tenant_id, bank_id, from_unit, to_unit, link_type, weight)
+VALUES (%s, %s, %s, %s, %s, %s)
+"""
+_MENTIONS = """
+UPDATE entities AS n SET mention_count = (
+    SELECT count(*) FROM unit_entities AS x
+    WHERE x.tenant_id = n.tenant_id AND x.bank_id = n.bank_id AND x.entity_id = n.entity_id)
+WHERE n.tenant_id = %s AND n.bank_id = %s
 """
 _COUNTERS = """
 INSERT INTO bank_counters (tenant_id, bank_id, fact_type, shard, units, terms)
@@ -91,9 +101,9 @@ def padded(vector: Sequence[float]) -> list[float]:
 def make_bank(admin_url: str, tenant: TenantId, external_id: str = "bank") -> BankId:
     """A new bank of the tenant."""
     bank_id = BankId(uuid4())
-    with psycopg.connect(admin_url, autocommit=True) as admin:
-        admin.execute(
-            "INSERT INTO hindsight.banks (tenant_id, bank_id, external_id) VALUES (%s, %s, %s)",
+    with admin(admin_url) as connection:
+        connection.execute(
+            "INSERT INTO banks (tenant_id, bank_id, external_id) VALUES (%s, %s, %s)",
             (tenant, bank_id, external_id),
         )
     return bank_id
@@ -101,10 +111,8 @@ def make_bank(admin_url: str, tenant: TenantId, external_id: str = "bank") -> Ba
 
 def insert_units(admin_url: str, tenant: TenantId, bank_id: BankId, units: Sequence[Unit]) -> None:
     """Inserts the units with their documents, scopes, terms, tags, entities, evidence and counters."""
-    with psycopg.connect(admin_url) as admin:
-        register_vector(admin)
-        admin.execute("SET search_path = hindsight, public")
-        cursor: _Cursor = admin.cursor()
+    with changing(admin_url) as connection:
+        cursor: _Cursor = connection.cursor()
         for unit in units:
             _insert(cursor, tenant, bank_id, unit)
         for unit in units:
@@ -113,11 +121,19 @@ def insert_units(admin_url: str, tenant: TenantId, bank_id: BankId, units: Seque
         _recount(cursor, tenant, bank_id)
 
 
+def insert_links(
+    admin_url: str, tenant: TenantId, bank_id: BankId, links: Sequence[tuple[UUID, UUID, str, float]]
+) -> None:
+    """Inserts links: from, to, type and weight of each."""
+    with changing(admin_url) as connection:
+        connection.cursor().executemany(_LINK, [(tenant, bank_id, *link) for link in links])
+
+
 def _insert(cursor: _Cursor, tenant: TenantId, bank_id: BankId, unit: Unit) -> None:
     terms = frequencies(unit.text)
     length = sum(terms.values())
     tags = sorted(set(unit.tags))
-    vector = None if unit.vector is None else HalfVector(padded(unit.vector))
+    vector = None if unit.vector is None else str(HalfVector(padded(unit.vector)).to_list())
     document_id = _document(cursor, tenant, bank_id, unit)
     scope_id = None
     if unit.fact_type == "observation":
@@ -127,7 +143,7 @@ def _insert(cursor: _Cursor, tenant: TenantId, bank_id: BankId, unit: Unit) -> N
         (
             tenant, bank_id, unit.id, unit.fact_type, document_id, unit.chunk_index, unit.text, unit.context, vector,
             unit.occurred_start, unit.occurred_end, unit.mentioned_at, Jsonb(unit.metadata), list(unit.tags), scope_id,
-            unit.proof_count, length,
+            unit.proof_count, length, unit.occurred_start or unit.mentioned_at,
         ),
     )  # fmt: skip
     cursor.execute(_POSTINGS, (tenant, bank_id, unit.fact_type, unit.id, length, list(terms), list(terms.values())))
@@ -156,6 +172,7 @@ def _returned(cursor: _Cursor, statement: str, params: tuple[object, ...]) -> ob
 def _recount(cursor: _Cursor, tenant: TenantId, bank_id: BankId) -> None:
     cursor.execute("DELETE FROM bank_counters WHERE tenant_id = %s AND bank_id = %s", (tenant, bank_id))
     cursor.execute(_COUNTERS, (tenant, bank_id))
+    cursor.execute(_MENTIONS, (tenant, bank_id))
 
 
 # A vector is the sum of two of 997 random ones: as varied as need be, at a thousandth of the random numbers.
@@ -167,11 +184,12 @@ SELECT n, (
 FROM generate_series(0, 996) AS n
 """
 _SYNTHETIC_UNITS = """
-INSERT INTO memory_units (tenant_id, bank_id, id, fact_type, text, embedding, mentioned_at, tags, terms)
+INSERT INTO memory_units (tenant_id, bank_id, id, fact_type, text, embedding, mentioned_at, event_date, tags, terms)
 SELECT %(tenant)s, %(bank)s, gen_random_uuid(), %(fact_type)s,
        'Synthetic fact number ' || i || ' about the subject ' || i %% 997 || ' and the matter ' || i %% 89,
        CASE WHEN i %% 100 < %(embedded_percent)s THEN a.part + b.part END,
-       now() - make_interval(mins => i), ARRAY['group:' || i %% 50, 'user:' || i %% 400], 12
+       now() - make_interval(mins => i), now() - make_interval(mins => i),
+       ARRAY['group:' || i %% 50, 'user:' || i %% 400], 12
 FROM generate_series(1, %(rows)s) AS i
 JOIN parts AS a ON a.n = i %% 997
 JOIN parts AS b ON b.n = (i * 31 + i / 997) %% 997
@@ -197,9 +215,9 @@ def fill_bank(
     params: dict[str, object] = {
         "tenant": tenant, "bank": bank_id, "rows": rows, "fact_type": fact_type, "embedded_percent": embedded_percent,
     }  # fmt: skip
-    with psycopg.connect(admin_url, autocommit=True) as admin:
-        admin.execute("SET search_path = hindsight, public")
-        cursor: _Cursor = admin.cursor()
+    with psycopg.connect(admin_url, autocommit=True) as own:
+        own.execute("SET search_path = hindsight, public")
+        cursor: _Cursor = own.cursor()
         # Rows made together refer to each other rightly: checking a million foreign keys one by one would take minutes.
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("SELECT setseed(0.42)")

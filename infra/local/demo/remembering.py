@@ -73,6 +73,11 @@ def show_beliefs(door: Door) -> None:
     expect(len(beliefs.get(TEAM, [])) == 2, "The team's scope does not hold just the two decisions.")
     rests = [piece for found in beliefs.values() for observation in found for piece in observation["evidence"]]
     expect(rests and all(piece["quote"] for piece in rests), "A belief stands without a quote.")
+    quoted = door.get("/stats")["evidence_by_origin"]["model"]
+    say("")
+    share = 100 * quoted // len(rests)
+    say(f"Of {len(rests)} pieces of evidence the model quoted {quoted} itself ({share} %); the others are whole facts,")
+    say("where it gave no quote or one that the fact does not hold.")
 
 
 def show_belief(observation: dict[str, Any]) -> None:

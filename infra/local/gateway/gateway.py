@@ -20,12 +20,17 @@ from infra.topology import DEFAULT_ROUTE, HttpLimits, Topology
 Invoker = Callable[[str, bytes], Awaitable[Outcome]]
 """Runs one event of the named function."""
 
+TOO_LARGE: Final = (
+    "Request Entity Too Large: a request carries 6 MB at most, a third less of bytes that are no text; divide it, or "
+    "bring files by POST /v1/default/banks/{bank_id}/files/uploads"
+)
+
 _log = logging.getLogger(__name__)
 
 _GATEWAY_STATUS: Final = {
     ErrorKind.HANDLER: (500, "Internal Server Error"),
     ErrorKind.RUNTIME: (500, "Internal Server Error"),
-    ErrorKind.TOO_LARGE_REQUEST: (413, "Request Entity Too Large"),
+    ErrorKind.TOO_LARGE_REQUEST: (413, TOO_LARGE),
     ErrorKind.TOO_LARGE_RESPONSE: (500, "Internal Server Error"),
     ErrorKind.THROTTLED: (503, "Service Unavailable"),
 }
@@ -60,7 +65,7 @@ class Gateway:
         if match is None:
             return refusal(404, "Not Found")
         if request.too_large:
-            return refusal(413, "Request Entity Too Large")
+            return refusal(413, TOO_LARGE)
         # Past the limit the caller is let go, while the function works on: as with API Gateway and Lambda.
         outcome = asyncio.ensure_future(self._invoke(match.function, encode_event(request, match)))
         self._running.add(outcome)
@@ -89,7 +94,7 @@ class FunctionUrl:
 
     async def _answer(self, request: HttpRequest) -> HttpResponse:
         if request.too_large:
-            return refusal(413, "Request Entity Too Large")
+            return refusal(413, TOO_LARGE)
         outcome = await self._invoke(self._match.function, encode_event(request, self._match))
         return to_response(outcome, _FUNCTION_URL_STATUS)
 

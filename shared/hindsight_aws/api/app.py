@@ -21,7 +21,7 @@ API_VERSION = "1.1.0"
 """The version of the wire contract we keep; clients compare it."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "retain": ("retain",),
+    "retain": ("retain", "dry_run", "files"),
     "recall": ("recall",),
     "reflect": ("reflect",),
     "admin": (
@@ -29,12 +29,16 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "banks",
         "config",
         "memories",
+        "observations",
         "documents",
+        "chunks",
         "entities",
         "tags",
         "scopes",
         "operations",
         "stats",
+        "usage",
+        "graph",
         "consolidation",
         "elsewhere",
     ),

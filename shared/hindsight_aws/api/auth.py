@@ -45,7 +45,7 @@ class Call:
 
     @contextmanager
     def bank(self, external_id: str, permission: Permission, absent: NotFound | None = None) -> Iterator[BankInSight]:
-        """The bank, in a transaction that commits when the block ends.
+        """The bank, in a transaction that commits when the block ends; readers see one moment.
 
         Raises: `absent`, or else that the bank is not found, for a bank that is not there or that the key does not
         cover, alike; and what `principal` raises.
@@ -54,7 +54,9 @@ class Call:
         missing = absent or bank_not_found(external_id)
         if not sees_bank(principal, external_id):
             raise missing
-        with self.services.store.transaction(principal.tenant_id) as tx:
+        store = self.services.store
+        begin = store.snapshot if permission is Permission.READ else store.transaction
+        with begin(principal.tenant_id) as tx:
             found = tx.banks.find(external_id)
             if found is None:
                 raise missing

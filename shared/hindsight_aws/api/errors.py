@@ -11,19 +11,18 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.responses import Response
 
 from hindsight_aws import errors
-from hindsight_aws.errors import HindsightError, InvalidField
+from hindsight_aws.api.echo import harmless, shown
+from hindsight_aws.errors import ContentRefused, HindsightError, InvalidField
 from hindsight_aws.settings import WrongSetting
 
 _LOG = logging.getLogger(__name__)
-_LONGEST_ECHO = 1_000
-_MOST_ECHOED = 20
-_DEEPEST_ECHO = 6
 _MOST_ERRORS = 50
 _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 1, 60
 
@@ -31,14 +30,18 @@ _STATUS: tuple[tuple[type[HindsightError], int], ...] = (
     (errors.NotFound, 404),
     (errors.Conflict, 409),
     (errors.TooLarge, 413),
+    (errors.ContentRefused, 422),
     (errors.InvalidRequest, 400),
     (errors.AccessDenied, 403),
     (errors.Unauthenticated, 401),
     (errors.WorkDeferred, 503),
     (errors.WorkSuperseded, 503),
     (errors.WorkRaced, 503),
+    (errors.FilesUnavailable, 503),
+    (errors.FileUnreadable, 422),
     (errors.DatabaseUnavailable, 503),
     (errors.DatabaseTooSlow, 504),
+    (errors.WorkCrashed, 502),
     (errors.ModelUnavailable, 503),
     (errors.ModelError, 502),
     (WrongSetting, 500),
@@ -59,13 +62,15 @@ def status_of(error: HindsightError) -> int:
 
 
 def detail(text: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """An error answer with one sentence."""
-    return _answer({"detail": text}, status, headers)
+    """An error answer with one sentence, which repeats no secret that it speaks of."""
+    return _answer({"detail": harmless(text)}, status, headers)
 
 
 def _on_known(_request: Request, error: Exception) -> Response:
     if isinstance(error, InvalidField):
         return _answer({"detail": [_field_error(error)]}, 422, None)
+    if isinstance(error, ContentRefused):
+        return _answer({"detail": {"violations": [violation.as_json() for violation in error.violations]}}, 422, None)
     if not isinstance(error, HindsightError):
         raise error
     status = status_of(error)
@@ -101,8 +106,8 @@ def _field_error(error: InvalidField) -> dict[str, object]:
     parts = [int(part) if part.isdigit() else part for part in re.split(r"[.\[\]]+", error.field) if part]
     return {
         "type": "value_error",
-        "loc": ["body", *parts],
-        "msg": f"Value error, {error}",
+        "loc": ["body", *(harmless(part) if isinstance(part, str) else part for part in parts)],
+        "msg": harmless(f"Value error, {error}"),
         "input": None,
         "ctx": {"error": {}},
     }
@@ -113,24 +118,8 @@ def _echoed(entry: Mapping[str, object]) -> dict[str, object]:
     context = kept.get("ctx")
     if isinstance(context, Mapping) and isinstance(context.get("error"), Exception):
         kept["ctx"] = {**context, "error": {}}
-    return {key: _safe(value, 0) for key, value in kept.items()}
-
-
-def _safe(value: object, depth: int) -> object:
-    """The value as something that can be shown: finite, short, shallow; of megabytes only the beginning comes back."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return value if len(value) <= _LONGEST_ECHO else f"{value[:_LONGEST_ECHO]}… ({len(value)} characters)"
-    if isinstance(value, int | float):
-        return value if abs(value) < 1e18 else str(value)[:40]
-    if depth >= _DEEPEST_ECHO:
-        return "…"
-    if isinstance(value, Mapping):
-        return {str(key)[:100]: _safe(child, depth + 1) for key, child in list(value.items())[:_MOST_ECHOED]}
-    if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return [_safe(child, depth + 1) for child in list(value)[:_MOST_ECHOED]]
-    return str(value)[:_LONGEST_ECHO]
+    *_, field = cast("Sequence[object]", kept.get("loc")) or ("",)
+    return {key: shown(value, named=str(field) if key == "input" else "") for key, value in kept.items()}
 
 
 def _answer(body: Mapping[str, object], status: int, headers: Mapping[str, str] | None) -> Response:

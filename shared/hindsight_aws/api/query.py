@@ -7,16 +7,39 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import Query
+from fastapi import Depends, Query
 
 from hindsight_aws.errors import InvalidRequest
 from hindsight_aws.model.tags import TagFilter, TagsMatch, parse_groups
 from hindsight_aws.ports.page import TimeField, Window
 
 Limit = Annotated[int, Query(ge=0, le=10_000)]
+PageSize = Annotated[int, Query(ge=1, le=1_000)]
 Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
 Tags = Annotated[list[str] | None, Query()]
 Mode = Literal["any", "all", "any_strict", "all_strict", "exact"]
+
+
+async def _written_by(
+    strategy: Annotated[str | None, Query(description="Name or index of a strategy, or `default`.")] = None,
+    policy_hash: Annotated[str | None, Query(description="Policy of the scope at the time.")] = None,
+    prompt: Annotated[str | None, Query(description="Prompt and version, such as `consolidate@1`.")] = None,
+    model: Annotated[str | None, Query(description="Id of the model.")] = None,
+    run_id: Annotated[str | None, Query(description="Consolidation run.")] = None,
+) -> dict[str, object] | None:
+    """The provenance that is asked for, in the names under which rows bear it; None when none is."""
+    # A coroutine, though it awaits nothing: FastAPI would run a plain function in a thread, made anew for each event.
+    asked: dict[str, object | None] = {"policy_hash": policy_hash, "prompt": prompt, "model_id": model}
+    if strategy:
+        is_index = strategy.isascii() and strategy.isdigit() and len(strategy) < 10
+        asked |= {"strategy_index": int(strategy)} if is_index else {"strategy_name": strategy}
+    if run_id:
+        asked["run_id"] = str(uuid_of(run_id, "run_id"))
+    return {name: value for name, value in asked.items() if value not in (None, "")} or None
+
+
+WrittenBy = Annotated[dict[str, object] | None, Depends(_written_by)]
+"""Which strategy, policy, prompt, model or run made or last changed a memory: parameters of ours."""
 
 
 def uuid_of(text: str, name: str) -> UUID:

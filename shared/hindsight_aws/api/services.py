@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from hindsight_aws.ports.clock import Clock
 from hindsight_aws.ports.store import Store
+from hindsight_aws.ports.wakeups import Wakeups
 from hindsight_aws.settings import Settings
 
 if TYPE_CHECKING:
     from hindsight_aws.consolidate.ports import ConsolidationPorts
+    from hindsight_aws.curation.ports import CurationPorts
+    from hindsight_aws.files.ports import FilesPorts
     from hindsight_aws.ports.model_gateway import Embedder, Reranker
     from hindsight_aws.reflect.ports import ReflectDoor
     from hindsight_aws.retain.ports import RetainPorts
@@ -54,6 +57,21 @@ class Services(Protocol):
         ...
 
     @property
+    def wakeups(self) -> Wakeups:
+        """Messages to workers."""
+        ...
+
+    @property
     def retain_ports(self) -> RetainPorts:
         """All that retain needs."""
+        ...
+
+    @property
+    def files_ports(self) -> FilesPorts:
+        """All that taking files in needs."""
+        ...
+
+    @property
+    def curation_ports(self) -> CurationPorts:
+        """All that corrections by hand need."""
         ...

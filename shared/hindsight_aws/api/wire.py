@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine, Iterable
-from typing import get_args
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import get_args, get_origin
 from urllib.parse import unquote
 
 from fastapi.dependencies.models import Dependant
@@ -13,10 +13,13 @@ from pydantic import BaseModel
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hindsight_aws.api.echo import harmless
 from hindsight_aws.api.errors import detail
 
+_GREEDY = ":path}/"
 _IGNORED = "hindsight.ignored_params"
 _MOST_NAMED = 20
 _LONGEST_NAMED = 60
@@ -46,17 +49,28 @@ class WireGuard:
 
 
 class ReportingRoute(APIRoute):
-    """A route that notes which query parameters and top-level body fields it does not know."""
+    """A route that notes which query parameters, body fields, and fields of a list's entries it does not know.
+
+    What follows an id that may hold slashes must follow it by a slash of the address: one that is encoded (`%2F`)
+    belongs to the id, so `x%2Fchunks` is a document and `x/chunks` are the chunks of one.
+    """
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, found = super().matches(scope)
+        ending = self.path.rpartition(_GREEDY)[2] if _GREEDY in self.path else None
+        if match is Match.NONE or ending is None or unquote(_last_segment(scope)) == ending:
+            return match, found
+        return Match.NONE, {}
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
         handle = super().get_route_handler()
         known_query = frozenset(_query_names(self.dependant))
-        known_body = _body_names(self)
+        known_body, known_nested = _body_names(self), _nested_names(self)
 
         async def noted(request: Request) -> Response:
             ignored = [name for name in dict.fromkeys(request.query_params) if name not in known_query]
             if known_body is not None:
-                ignored += await _unknown_fields(request, known_body)
+                ignored += await _unknown_fields(request, known_body, known_nested)
             if ignored:
                 request.scope[_IGNORED] = ", ".join(_printable(name) for name in ignored[:_MOST_NAMED])
             return await handle(request)
@@ -64,12 +78,40 @@ class ReportingRoute(APIRoute):
         return noted
 
 
-async def _unknown_fields(request: Request, known: frozenset[str]) -> list[str]:
+def _last_segment(scope: Scope) -> str:
+    """The end of the path as it came over the wire.
+
+    An HTTP API that hands it on decoded has lost the difference; every slash then is one of the address.
+    """
+    event = scope.get("aws.event") or {}
+    raw = event.get("rawPath") or (scope.get("raw_path") or b"").decode("latin-1") or scope["path"]
+    return str(raw).rpartition("/")[2]
+
+
+async def _unknown_fields(request: Request, known: frozenset[str], nested: Mapping[str, frozenset[str]]) -> list[str]:
     try:
         body: object = await request.json()
     except (ValueError, RecursionError):
         return []  # the route itself says what is wrong with it
-    return [name for name in body if name not in known] if isinstance(body, dict) else []
+    if not isinstance(body, dict):
+        return []
+    unknown = [name for name in body if name not in known]
+    return unknown + [
+        named for field, names in nested.items() for named in _unknown_within(body.get(field), field, names)
+    ]
+
+
+def _unknown_within(entries: object, field: str, known: frozenset[str]) -> list[str]:
+    """Fields that a list's entries hold and no route reads, by their path."""
+    if not isinstance(entries, list):
+        return []
+    return [
+        f"{field}[{place}].{name}"
+        for place, entry in enumerate(entries)
+        if isinstance(entry, dict)
+        for name in entry
+        if name not in known
+    ]
 
 
 def _query_names(dependant: Dependant) -> Iterable[str]:
@@ -79,15 +121,33 @@ def _query_names(dependant: Dependant) -> Iterable[str]:
 
 
 def _body_names(route: APIRoute) -> frozenset[str] | None:
-    if route.body_field is None:
-        return None
-    annotation = route.body_field.field_info.annotation
-    names: set[str] = set()
-    for kind in get_args(annotation) or (annotation,):
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            names.update(field.alias or name for name, field in kind.model_fields.items())
+    names = {name for kind in _body_models(route) for name in _field_names(kind)}
     return frozenset(names) or None
 
 
+def _nested_names(route: APIRoute) -> dict[str, frozenset[str]]:
+    """For each field that is a list of objects, the fields that these may have."""
+    return {
+        field.alias or name: frozenset(_field_names(entry))
+        for kind in _body_models(route)
+        for name, field in kind.model_fields.items()
+        if get_origin(field.annotation) is list
+        for entry in get_args(field.annotation)
+        if isinstance(entry, type) and issubclass(entry, BaseModel)
+    }
+
+
+def _body_models(route: APIRoute) -> list[type[BaseModel]]:
+    if route.body_field is None:
+        return []
+    annotation = route.body_field.field_info.annotation
+    kinds = get_args(annotation) or (annotation,)
+    return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
+
+
+def _field_names(kind: type[BaseModel]) -> Iterable[str]:
+    return (field.alias or name for name, field in kind.model_fields.items())
+
+
 def _printable(name: str) -> str:
-    return json.dumps(name[:_LONGEST_NAMED])[1:-1]
+    return json.dumps(harmless(name)[:_LONGEST_NAMED])[1:-1]

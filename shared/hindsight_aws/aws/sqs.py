@@ -37,10 +37,18 @@ class SqsWakeups:
         bodies = [{"tenant_id": str(tenant_id), "operation_id": str(operation_id)} for operation_id in operation_ids]
         self._send(self._settings.hindsight_queue_ingest_url, tenant_id, bodies, delay_s)
 
+    def wake_conversions(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
+        bodies = [{"tenant_id": str(tenant_id), "operation_id": str(operation_id)} for operation_id in operation_ids]
+        self._send(self._settings.hindsight_queue_convert_url, tenant_id, bodies, delay_s)
+
     def wake_scopes(self, tenant_id: TenantId, bank_id: BankId, scope_ids: Sequence[ScopeId], delay_s: int = 0) -> None:
         place = {"tenant_id": str(tenant_id), "bank_id": str(bank_id)}
         bodies = [place | {"scope_id": str(scope_id)} for scope_id in scope_ids]
         self._send(self._settings.hindsight_queue_consolidate_url, tenant_id, bodies, delay_s)
+
+    def wake_links(self, tenant_id: TenantId, bank_id: BankId, delay_s: int = 0) -> None:
+        body = {"kind": "links", "tenant_id": str(tenant_id), "bank_id": str(bank_id)}
+        self._send(self._settings.hindsight_queue_ingest_url, tenant_id, [body], delay_s)
 
     def _send(self, url: str, tenant_id: TenantId, bodies: Sequence[dict[str, str]], delay_s: int) -> None:
         from botocore.exceptions import BotoCoreError, ClientError

@@ -12,18 +12,8 @@ _POSITIVE = at_least(1)
 _TRAIT = between(1, 5)
 RECALL = (
     BankField("enable_text_search", Kind.BOOLEAN, "Whether recall uses its keyword arm."),
-    BankField(
-        "enable_temporal_retrieval",
-        Kind.BOOLEAN,
-        "Whether recall uses its temporal arm.",
-        without_effect="the temporal arm is not built yet",
-    ),
-    BankField(
-        "enable_graph_retrieval",
-        Kind.BOOLEAN,
-        "Whether recall uses its graph arm.",
-        without_effect="the graph arm is not built yet",
-    ),
+    BankField("enable_temporal_retrieval", Kind.BOOLEAN, "Whether recall uses its temporal arm."),
+    BankField("enable_graph_retrieval", Kind.BOOLEAN, "Whether recall uses its graph arm."),
     BankField(
         "enable_reranking",
         Kind.BOOLEAN,
@@ -182,6 +172,14 @@ OWN = (
         "Patterns of tags that make no scope by themselves, when every pattern of an item's explicit scopes missed.",
         strings,
         "list of globs",
+    ),
+    BankField(
+        "near_duplicates",
+        Kind.STRING,
+        "What becomes of observations of a scope that are nearly the same, which are looked for from time to time: "
+        "they are shown, merged where the model finds them the same, or not looked for.",
+        one_of("suggest", "merge", "off"),
+        "`suggest`, `merge` or `off`",
     ),
 )
 """Settings that the product whose clients we serve does not have."""

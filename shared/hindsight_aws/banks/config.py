@@ -89,6 +89,7 @@ class BankConfig:
     llm_gemini_safety_settings: Sequence[object] | None = None
 
     volatile_tags: Sequence[str] = ("session:*",)
+    near_duplicates: str = "suggest"
 
     def as_mapping(self) -> dict[str, object]:
         """Every setting by name, as JSON values."""
@@ -116,6 +117,10 @@ def server_defaults(settings: Settings) -> BankConfig:
     Raises: WrongSetting, naming the variable.
     """
     config = _from_environment(settings.bank_defaults)
+    try:
+        _check_chunk_size(f"{PREFIX}RETAIN_CHUNK_SIZE", config.retain_chunk_size, settings)
+    except InvalidRequest as wrong:
+        raise WrongSetting(str(wrong)) from None
     return replace(
         config,
         enable_observations=settings.hindsight_api_enable_observations,

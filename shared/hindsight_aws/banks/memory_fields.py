@@ -12,7 +12,6 @@ from hindsight_aws.banks.shapes import (
 )
 
 UNLIMITED = "-1 = unlimited"
-_NEEDS_LABELS = "controlled vocabularies are not built yet"
 _NEEDS_DECISIONS = "there is no decision model: every decision is the task's own model's"
 
 _POSITIVE = at_least(1)
@@ -35,16 +34,15 @@ RETAIN = (
     BankField(
         "retain_extraction_mode",
         Kind.STRING,
-        "How facts are made of text: `concise`, `verbose`, `custom` and `verbatim` ask the "
-        "model, `chunks` stores each chunk as it is.",
+        "How facts are made of text: `concise`, `verbose` and `custom` ask the model for facts, `verbatim` keeps each "
+        "chunk word for word and asks what it is about, `chunks` stores each chunk as it is.",
         accepts="any; an unknown one works as concise",
     ),
     BankField("retain_mission", Kind.STRING, "Steering text shown to extraction."),
     BankField(
         "retain_custom_instructions",
         Kind.STRING,
-        "Extraction rules of mode `custom`.",
-        without_effect="mode `custom` extracts as `concise` does, so far",
+        "Extraction rules of mode `custom`, in place of the built-in ones; without them it works as `concise`.",
     ),
     BankField("retain_default_strategy", Kind.STRING, "Strategy of items that name none."),
     BankField(
@@ -73,24 +71,23 @@ RETAIN = (
     BankField(
         "entity_labels",
         Kind.LIST,
-        "Controlled vocabulary of entities.",
+        "Controlled vocabulary: what a fact is found to say of it becomes entities `key:value`, and tags where a group "
+        "says so.",
         check_labels,
         "label groups",
-        without_effect=_NEEDS_LABELS,
     ),
     BankField(
         "entities_allow_free_form",
         Kind.BOOLEAN,
-        "Whether entities outside the vocabulary are kept.",
-        without_effect=_NEEDS_LABELS,
+        "Whether extraction names entities outside the vocabulary; those that a caller names are always kept.",
     ),
     BankField(
         "memory_defense",
         Kind.OBJECT,
-        "Rules that screen what is retained.",
+        "Rules by which text is redacted or refused before it is stored; null: secrets are redacted "
+        "(howto/screening.md).",
         check_defense,
-        "`enabled` and `rules`",
-        without_effect="screening is not built yet",
+        "`enabled` and `rules`, each {`on`: detector or group, `action`: allow, redact or block}",
     ),
 )
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hindsight_aws.errors import InvalidRequest
+from hindsight_aws.model.screening import parse_policy
 from hindsight_aws.model.strategy import parse
 
 SCOPE_MODES = frozenset({"per_tag", "combined", "all_combinations", "shared"})
 _LABEL_TYPES = ("value", "multi-values", "text", "multi-text", "map")
-_DEFENSE_ACTIONS = ("allow", "redact", "block")
+_DEEPEST_MAP = 5
 _TAG_MODES = ("any", "all", "any_strict", "all_strict", "exact")
 _BOOLEAN_TRIGGERS = frozenset(
     {
@@ -89,24 +90,32 @@ def check_labels(name: str, value: object) -> None:
             raise InvalidRequest(f"{where}.type must be one of {', '.join(_LABEL_TYPES)}, got {_shown(group['type'])}")
         for flag in ("optional", "tag", "free_values", "multi_value"):
             _optional_flag(f"{where}.{flag}", group.get(flag))
-        for value_at, label in enumerate(_list(f"{where}.values", group.get("values") or [])):
-            if not isinstance(label, str) and not isinstance(
-                _object(f"{where}.values[{value_at}]", label).get("value"), str
-            ):
-                raise InvalidRequest(f"{where}.values[{value_at}].value must be a string")
+        _check_label_values(where, group)
+        _check_label_fields(where, group, 0)
+
+
+def _check_label_values(where: str, holder: Mapping[str, object]) -> None:
+    for at, label in enumerate(_list(f"{where}.values", holder.get("values") or [])):
+        if not isinstance(label, str) and not isinstance(_object(f"{where}.values[{at}]", label).get("value"), str):
+            raise InvalidRequest(f"{where}.values[{at}].value must be a string")
+
+
+def _check_label_fields(where: str, holder: Mapping[str, object], depth: int) -> None:
+    """The fields of a map, each of which may be a map again."""
+    if depth > _DEEPEST_MAP:
+        raise InvalidRequest(f"{where} must not hold maps more than {_DEEPEST_MAP} deep")
+    for name, raw in _object(f"{where}.fields", holder.get("fields") or {}).items():
+        inside = f"{where}.fields[{name[:60]!r}]"
+        inner = _object(inside, raw)
+        if inner.get("type", "text") not in _LABEL_TYPES:
+            raise InvalidRequest(f"{inside}.type must be one of {', '.join(_LABEL_TYPES)}, got {_shown(inner['type'])}")
+        _check_label_values(inside, inner)
+        _check_label_fields(inside, inner, depth + 1)
 
 
 def check_defense(name: str, value: object) -> None:
     """Accepts {enabled, rules: [{on, action}]}.  Raises InvalidRequest naming the rule."""
-    defense = _object(name, value)
-    _optional_flag(f"{name}.enabled", defense.get("enabled"))
-    for at, entry in enumerate(_list(f"{name}.rules", defense.get("rules") or [])):
-        rule = _object(f"{name}.rules[{at}]", entry)
-        if not isinstance(rule.get("on"), str):
-            raise InvalidRequest(f"{name}.rules[{at}].on must be a string, got {_shown(rule.get('on'))}")
-        if rule.get("action") not in _DEFENSE_ACTIONS:
-            wanted = ", ".join(_DEFENSE_ACTIONS)
-            raise InvalidRequest(f"{name}.rules[{at}].action must be one of {wanted}, got {_shown(rule.get('action'))}")
+    parse_policy(value, name)
 
 
 def check_default_options(name: str, value: object) -> None:

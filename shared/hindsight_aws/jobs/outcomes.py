@@ -7,6 +7,7 @@ from enum import Enum
 from hindsight_aws.errors import (
     DatabaseTooSlow,
     DatabaseUnavailable,
+    FilesUnavailable,
     HindsightError,
     ModelUnavailable,
     WorkDeferred,
@@ -32,7 +33,7 @@ def outcome_of(error: HindsightError) -> Outcome:
     A deferral has its own wake-up, so it is done with; a passing fault goes back; everything else is final and on the
     row.
     """
-    if isinstance(error, (DatabaseUnavailable, DatabaseTooSlow, ModelUnavailable, WorkRaced)):
+    if isinstance(error, (DatabaseUnavailable, DatabaseTooSlow, FilesUnavailable, ModelUnavailable, WorkRaced)):
         return Outcome.LATER
     if isinstance(error, (WorkDeferred, WorkSuperseded)):
         return Outcome.DONE

@@ -9,7 +9,8 @@ from typing import Literal, Protocol
 from uuid import UUID
 
 from hindsight_aws.access import Sight
-from hindsight_aws.model.ids import BankId, DocumentId, UnitId
+from hindsight_aws.model.entity import ResolvedEntity
+from hindsight_aws.model.ids import BankId, DocumentId, ScopeId, UnitId
 from hindsight_aws.model.scope import Scope
 from hindsight_aws.ports.model_gateway import Embedding, JsonValue
 from hindsight_aws.ports.page import Page, Window
@@ -37,29 +38,44 @@ class NewFact:
     tags: tuple[str, ...]
     observation_scopes: JsonValue
     scopes: tuple[Scope, ...]
-    entities: tuple[str, ...]
+    entities: tuple[ResolvedEntity, ...]
     term_counts: Mapping[str, int]
     cause_ids: tuple[UnitId, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LinkRule:
-    """When two facts are linked by meaning: cosine from `min_similarity`, at most `most` each.
+class Labels:
+    """What a fact is filtered and consolidated by."""
 
-    `exact` compares with every fact of the type; otherwise the vector index proposes.
+    tags: tuple[str, ...]
+    metadata: Mapping[str, str]
+    observation_scopes: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledFact:
+    """A fact of a document with its labels; `derived` are the label entities that it names, by name.
+
+    `is_valid` False: it was invalidated, and has no work in any scope.
     """
 
-    min_similarity: float
-    most: int
-    exact: bool
+    id: UnitId
+    chunk_index: int
+    labels: Labels
+    derived: frozenset[str]
+    is_valid: bool
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryQuery:
-    """What memories to list; None asks nothing.  `text` is a case-insensitive substring of text or context."""
+    """What memories to list; None asks nothing.  `text` is a case-insensitive substring of text or context.
+
+    `written_by`: provenance that made or last changed it, as RunRecord.provenance names it; empty asks nothing.
+    """
 
     state: State = "valid"
     consolidation: ConsolidationState | None = None
+    written_by: Mapping[str, object] = field(default_factory=dict)
     text: str | None = None
     document: str | None = None
     entity: UUID | None = None
@@ -114,12 +130,26 @@ class EvidenceView:
 
 
 @dataclass(frozen=True, slots=True)
+class ScopeState:
+    """How a fact stands in one scope; `scope` None: it belongs to none, which is its outcome."""
+
+    scope: tuple[str, ...] | None
+    state: str
+    outcome: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryDetail:
-    """A memory with its evidence in sight; `withheld` counts the evidence that is not."""
+    """A memory with its evidence in sight; `withheld` counts the evidence that is not.
+
+    `scopes`: how a fact stands in each scope in sight.
+    """
 
     memory: MemoryView
     evidence: tuple[EvidenceView, ...]
     withheld: int
+    scopes: tuple[ScopeState, ...] = ()
 
 
 class Memories(Protocol):
@@ -130,11 +160,24 @@ class Memories(Protocol):
         ...
 
     def add(self, bank_id: BankId, embedding_model: str, facts: Sequence[NewFact]) -> None:
-        """Stores facts with vectors, terms, tags, causes and counts, in order of their ids."""
+        """Stores facts with vectors, terms, tags and counts, in order of their ids; their links are `Links.add`'s."""
         ...
 
-    def link(self, bank_id: BankId, facts: Sequence[NewFact], rule: LinkRule) -> None:
-        """Links facts already added to their nearest of the same type, old and new; none to itself."""
+    def remove(self, bank_id: BankId, fact_ids: Sequence[UnitId]) -> list[ScopeId]:
+        """Takes facts out, with all that hangs on them: the one way in which facts leave.
+
+        Every observation that rested on one ends, its wording blanked in its revisions; the mentions and the bank's
+        counters go down; what loses a neighbour is queued for new links.  Ids that are no facts are passed over.
+        Returns the scopes in which those observations' other sources wait again: the caller wakes them.
+        """
+        ...
+
+    def labelled(self, bank_id: BankId, document_id: DocumentId, chunk_indexes: Sequence[int]) -> list[LabelledFact]:
+        """The facts of these chunks, invalidated ones included, kept from change until the transaction ends."""
+        ...
+
+    def relabel(self, bank_id: BankId, labels_of: Mapping[UnitId, Labels]) -> None:
+        """Other labels for facts that are held, invalidated or not; their scopes are the caller's to recompute."""
         ...
 
     def touch_bank(self, bank_id: BankId, embedding_model: str | None) -> None:

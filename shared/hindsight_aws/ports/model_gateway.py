@@ -191,7 +191,12 @@ class Embedder(Protocol):
 
 
 class Reranker(Protocol):
-    """Orders texts by how well they answer a query."""
+    """Orders texts by how well they answer a query.
+
+    `ranks_only`: its scores tell the order and nothing else, so that none is shown and no floor is set on them.
+    """
+
+    ranks_only: bool
 
     def rerank(self, query: str, texts: Sequence[str], top: int, usage: UsageSink) -> list[tuple[int, float]]:
         """At most `top` pairs (index into `texts`, score), best first.

@@ -90,14 +90,6 @@ class Cited:
     metadata: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
-    """Facts of an observation's scope that are not in it yet: still waiting, and given up."""
-
-    pending: int
-    failed: int
-
-
 class ReflectRuns(Protocol):
     """The reflect runs of the transaction's tenant."""
 
@@ -171,10 +163,6 @@ class ReflectRuns(Protocol):
 
     def cited(self, bank_id: BankId, ids: Sequence[UnitId]) -> list[Cited]:
         """The memories among these ids that are still there."""
-        ...
-
-    def freshness(self, bank_id: BankId, observation_ids: Sequence[UnitId]) -> dict[UnitId, Freshness]:
-        """By observation: how far the exact scope it belongs to is behind."""
         ...
 
 

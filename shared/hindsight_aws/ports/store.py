@@ -9,19 +9,27 @@ from uuid import UUID
 
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.ports.banks import Banks
+from hindsight_aws.ports.compaction import Compactions
 from hindsight_aws.ports.consolidation import Consolidation
+from hindsight_aws.ports.curation import Curation
 from hindsight_aws.ports.documents import Documents
 from hindsight_aws.ports.entities import Entities
+from hindsight_aws.ports.graph import Graphs
+from hindsight_aws.ports.links import Links
 from hindsight_aws.ports.memories import Memories
 from hindsight_aws.ports.observations import Observations
 from hindsight_aws.ports.operations import Operations
+from hindsight_aws.ports.rebuilds import Rebuilds
 from hindsight_aws.ports.recall import RecallReads
 from hindsight_aws.ports.reflect import ReflectRuns
+from hindsight_aws.ports.runs import Runs
 from hindsight_aws.ports.scopes import Scopes
 from hindsight_aws.ports.stats import Stats
 from hindsight_aws.ports.tags import Tags
 from hindsight_aws.ports.tenants import Tenants
+from hindsight_aws.ports.uploads import Uploads
 from hindsight_aws.ports.usage import UsageLedger
+from hindsight_aws.ports.webhooks import Webhooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,11 @@ class KeyRecord:
 
 @dataclass(frozen=True, slots=True)
 class DueWork:
-    """A piece of pending work that nobody holds: `kind`: `operation:<kind>`, `consolidation`, `links` or `reflect`."""
+    """A piece of pending work that nobody holds.
+
+    `kind`: `operation:<kind>`, `consolidation`, `revival`, `links`, `reflect`, `expired`, `policy` (a bank whose
+    settings changed), `seal` (a bank whose sealed generations may go) or `compaction` (a scope).
+    """
 
     tenant_id: TenantId
     kind: str
@@ -77,8 +89,33 @@ class Transaction(Protocol):
         ...
 
     @property
+    def compactions(self) -> Compactions:
+        """Near-duplicates of scopes, and the windows in which they are looked for."""
+        ...
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """Events that somebody may be told of."""
+        ...
+
+    @property
+    def runs(self) -> Runs:
+        """Consolidation runs, to look at and to undo."""
+        ...
+
+    @property
+    def rebuilds(self) -> Rebuilds:
+        """The next generations of scopes, in the making."""
+        ...
+
+    @property
     def observations(self) -> Observations:
         """Observations as they are written and ended, and their history."""
+        ...
+
+    @property
+    def uploads(self) -> Uploads:
+        """Files that somebody was given a ticket for."""
         ...
 
     @property
@@ -97,6 +134,16 @@ class Transaction(Protocol):
         ...
 
     @property
+    def links(self) -> Links:
+        """Links between facts, and the queue of what is left to do about them."""
+        ...
+
+    @property
+    def curation(self) -> Curation:
+        """Memories, to be corrected by hand."""
+        ...
+
+    @property
     def entities(self) -> Entities:
         """Names that facts mention."""
         ...
@@ -109,6 +156,11 @@ class Transaction(Protocol):
     @property
     def tags(self) -> Tags:
         """Tags in use."""
+        ...
+
+    @property
+    def graphs(self) -> Graphs:
+        """Banks as pictures."""
         ...
 
     @property
@@ -142,13 +194,32 @@ class Store(Protocol):
         """
         ...
 
+    def snapshot(self, tenant_id: TenantId) -> AbstractContextManager[Transaction]:
+        """A unit of work whose reads all see one moment: what others commit meanwhile is not there.
+
+        For readers; it may add rows, and must not change or lock any.  Raises what `transaction` does.
+        """
+        ...
+
     def resolve_key(self, key_hash: bytes) -> KeyRecord | None:
         """The key with this SHA-256 hash, of whatever tenant, or None."""
         ...
 
-    def due_work(self, at_most: int, *, observations: bool, auto_consolidation: bool) -> list[DueWork]:
+    def due_work(
+        self,
+        at_most: int,
+        *,
+        observations: bool,
+        auto_consolidation: bool,
+        server_policy: str | None = None,
+        retention_days: int = 0,
+        compaction_seconds: float = 0.0,
+    ) -> list[DueWork]:
         """Up to `at_most` due pieces of work of each kind over all tenants, those due for longest first.
 
-        `observations` and `auto_consolidation` are the server's defaults for banks that do not say.
+        `observations` and `auto_consolidation` are the server's defaults for banks that do not say.  `server_policy`
+        is a digest of the server's consolidation settings: banks looked through under others are told; None: none is.
+        Banks with operations that ended more than `retention_days` ago are told as `expired`; 0: none is.  Scopes
+        whose near-duplicates were not looked for since about `compaction_seconds` are told as `compaction`; 0: none is.
         """
         ...

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from typing import Protocol
 from uuid import UUID
 
 from hindsight_aws.model.ids import BankId, OperationId, RunId
-from hindsight_aws.ports.model_gateway import ModelUsage
+from hindsight_aws.ports.model_gateway import ModelUsage, TokenUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +25,29 @@ class LedgerEntry:
     run_id: RunId | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class UsageLine:
+    """What the calls of one task to one model came to.
+
+    `usd` is what the priced ones cost, None when none was; `unpriced_calls` cost something that nobody knows.
+    """
+
+    task: str
+    model: str
+    calls: int
+    failed_calls: int
+    tokens: TokenUsage
+    usd: Decimal | None
+    unpriced_calls: int
+
+
 class UsageLedger(Protocol):
     """The ledger of the transaction's tenant: lines are added, never changed."""
 
     def record(self, entries: Sequence[LedgerEntry]) -> None:
         """Adds the lines."""
+        ...
+
+    def of_bank(self, bank_id: BankId, start: datetime | None, end: datetime | None) -> Sequence[UsageLine]:
+        """What the bank's calls came to from `start` on and before `end`, by task and model."""
         ...

@@ -19,9 +19,23 @@ class Wakeups(Protocol):
         """Asks workers to look at these operations, not before `delay_s` seconds (at most 900) have passed."""
         ...
 
+    def wake_conversions(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
+        """Asks workers to convert these operations' files, not before `delay_s` seconds (at most 900) have passed.
+
+        Does nothing where no queue for conversions is configured.
+        """
+        ...
+
     def wake_scopes(self, tenant_id: TenantId, bank_id: BankId, scope_ids: Sequence[ScopeId], delay_s: int = 0) -> None:
         """Asks workers to drain these scopes, not before `delay_s` seconds (at most 900) have passed.
 
         Does nothing where no consolidation queue is configured.
+        """
+        ...
+
+    def wake_links(self, tenant_id: TenantId, bank_id: BankId, delay_s: int = 0) -> None:
+        """Asks a worker to tend the bank's links, not before `delay_s` seconds (at most 900) have passed.
+
+        Sent after whatever removed or changed facts, whether something was queued or not.
         """
         ...

@@ -12,9 +12,9 @@ from datetime import datetime
 from hindsight_aws.access import OBSERVATIONS, RAW_TYPES, document_tags, sees_documents, sight
 from hindsight_aws.banks.config import BankConfig
 from hindsight_aws.model.ids import BankId, UnitId
-from hindsight_aws.model.recalled import RecallAnswer, RecalledUnit
+from hindsight_aws.model.recalled import Freshness, RecallAnswer, RecalledUnit
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
-from hindsight_aws.ports.reflect import Freshness, Opened
+from hindsight_aws.ports.reflect import Opened
 from hindsight_aws.reflect import calls
 from hindsight_aws.reflect.ports import ReflectPorts, SearchRequest
 from hindsight_aws.reflect.request import ReflectJob, ReflectRequest
@@ -76,14 +76,13 @@ def _observations(context: ToolContext, said: JsonObject) -> JsonObject:
     budget = calls.tokens(said, "max_tokens", _observation_tokens(request, context.config))
     answer = _search(context, calls.query(said), OBSERVATIONS, budget)
     found = [ranked.unit for ranked in answer.results]
-    with context.ports.store.transaction(context.job.principal.tenant_id) as tx:
-        fresh = tx.reflect.freshness(context.bank_id, [unit.id for unit in found])
+    fresh = answer.fresh_of
     named = _with_entities(request, context.config)
     records: list[JsonValue] = [
         _record(unit, _names(answer, unit) if named else ()) | _state_of(unit, fresh.get(unit.id)) for unit in found
     ]
     behind = max((one.pending + one.failed for one in fresh.values()), default=0)
-    result: JsonObject = {"query": calls.query(said), "observations": records, "freshness": _level(behind)}
+    result: JsonObject = {"query": calls.query(said), "observations": records, "freshness": level(behind)}
     return result if answer.withheld is None else {**result, "withheld": answer.withheld}
 
 
@@ -154,12 +153,15 @@ def _record(unit: RecalledUnit, entities: Sequence[str]) -> JsonObject:
 
 def _state_of(unit: RecalledUnit, fresh: Freshness | None) -> JsonObject:
     known: JsonObject = {"proof_count": unit.proof_count}
-    if fresh is not None and fresh.pending + fresh.failed:
+    if fresh is not None and fresh.is_stale:
         known["facts_not_in_it_yet"] = fresh.pending + fresh.failed
+    if fresh is not None and fresh.failed:
+        known["facts_given_up"] = fresh.failed
     return known
 
 
-def _level(behind: int) -> str:
+def level(behind: int) -> str:
+    """In a word, how far a scope with so many facts that it does not know is behind."""
     if behind == 0:
         return "up_to_date"
     return "slightly_stale" if behind < _STALE_FROM else "stale"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import uuid4
 
-from psycopg.types.json import Jsonb
+from psycopg.types.json import Json
 
 from hindsight_aws.model.bank import Bank, check_new_bank_id
 from hindsight_aws.model.ids import BankId
@@ -52,7 +52,7 @@ class PostgresBanks:
         return came_first
 
     def save(self, bank_id: BankId, name: str | None, overrides: Mapping[str, object]) -> None:
-        self._session.execute(_SQL["save"], bank_id=bank_id, name=name, config=Jsonb(dict(overrides)))
+        self._session.execute(_SQL["save"], bank_id=bank_id, name=name, config=Json(dict(overrides)))
 
     def delete(self, bank_id: BankId) -> int:
         if self._session.row(_SQL["lock_whole"], bank_id=bank_id) is None:

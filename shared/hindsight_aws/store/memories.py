@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -10,11 +10,22 @@ from psycopg.types.json import Jsonb
 
 from hindsight_aws.access import Sight
 from hindsight_aws.errors import WorkSuperseded
-from hindsight_aws.model.ids import BankId
-from hindsight_aws.ports.memories import EvidenceView, LinkRule, MemoryDetail, MemoryQuery, MemoryView, NewFact
+from hindsight_aws.model.ids import BankId, DocumentId, ScopeId, UnitId
+from hindsight_aws.ports.memories import (
+    EvidenceView,
+    LabelledFact,
+    Labels,
+    MemoryDetail,
+    MemoryQuery,
+    MemoryView,
+    NewFact,
+    ScopeState,
+)
 from hindsight_aws.ports.page import Page
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.index import Indexed, PostgresIndex, added
+from hindsight_aws.store.links import PostgresLinks
+from hindsight_aws.store.observations import PostgresObservations
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 from hindsight_aws.store.sight import beneath_params, sight_params, window_params
@@ -22,9 +33,7 @@ from hindsight_aws.store.vectors import half_vector
 
 _SQL = queries("memories")
 
-_INDEX_SCAN_BOUND: Final = 20_000
-_MOST_PER_STATEMENT: Final = 2_000
-_MOST_LINKED_PER_STATEMENT: Final = 500
+_MOST_PER_STATEMENT: Final = 1_000
 
 
 class PostgresMemories:
@@ -41,15 +50,45 @@ class PostgresMemories:
         in_order = sorted(facts, key=lambda fact: fact.id)
         for start in range(0, len(in_order), _MOST_PER_STATEMENT):
             self._add(bank_id, embedding_model, in_order[start : start + _MOST_PER_STATEMENT])
-        caused = [(fact.id, cause) for fact in facts for cause in fact.cause_ids]
-        if caused:
-            effects, causes = [effect for effect, _ in caused], [cause for _, cause in caused]
-            self._session.execute(_SQL["add_causes"], bank_id=bank_id, effects=effects, causes=causes)
 
-    def link(self, bank_id: BankId, facts: Sequence[NewFact], rule: LinkRule) -> None:
-        directed = sorted((fact for fact in facts if not fact.embedding.is_zero), key=lambda fact: fact.id)
-        for start in range(0, len(directed), _MOST_LINKED_PER_STATEMENT):
-            self._link(bank_id, directed[start : start + _MOST_LINKED_PER_STATEMENT], rule)
+    def remove(self, bank_id: BankId, fact_ids: Sequence[UnitId]) -> list[ScopeId]:
+        asked = {"bank_id": bank_id, "fact_ids": list(fact_ids)}
+        self._session.tuples(_SQL["lock_documents_of"], **asked)
+        leaving = [UnitId(row[0]) for row in self._session.tuples(_SQL["lock_leaving"], **asked)]
+        if not leaving:
+            return []
+        gone = {"bank_id": bank_id, "fact_ids": leaving}
+        self._session.tuples(_SQL["lock_entities_of"], **gone)
+        self._session.execute(_SQL["uncount_mentions"], **gone)
+        PostgresLinks(self._session).will_lose(bank_id, leaving)
+        reopened = PostgresObservations(self._session).sweep(bank_id, leaving)
+        for start in range(0, len(leaving), _MOST_PER_STATEMENT):
+            batch = leaving[start : start + _MOST_PER_STATEMENT]
+            removed = self._session.tuples(_SQL["remove"], bank_id=bank_id, fact_ids=batch)
+            self._index.count(bank_id, {row[0]: (-row[1], -row[2]) for row in removed})
+        return reopened
+
+    def labelled(self, bank_id: BankId, document_id: DocumentId, chunk_indexes: Sequence[int]) -> list[LabelledFact]:
+        asked = {"bank_id": bank_id, "document_id": document_id, "chunk_indexes": list(chunk_indexes)}
+        live = self._session.rows(_SQL["labelled"], **asked)
+        archived = self._session.rows(_SQL["labelled_archived"], **asked)
+        return [_labelled(row, is_valid=True) for row in live] + [_labelled(row, is_valid=False) for row in archived]
+
+    def relabel(self, bank_id: BankId, labels_of: Mapping[UnitId, Labels]) -> None:
+        rows = [
+            {
+                "id": str(fact_id),
+                "tags": labels.tags,
+                "metadata": dict(labels.metadata),
+                "observation_scopes": labels.observation_scopes,
+            }
+            for fact_id, labels in labels_of.items()
+        ]
+        for start in range(0, len(rows), _MOST_PER_STATEMENT):
+            labels = Jsonb(rows[start : start + _MOST_PER_STATEMENT])
+            live = self._session.tuples(_SQL["relabel"], bank_id=bank_id, labels=labels)
+            self._index.retag(bank_id, {row[0]: labels_of[row[0]].tags for row in live})
+            self._session.execute(_SQL["relabel_archived"], bank_id=bank_id, labels=labels)
 
     def touch_bank(self, bank_id: BankId, embedding_model: str | None) -> None:
         if self._session.row(_SQL["touch_bank"], bank_id=bank_id, embedding_model=embedding_model) is None:
@@ -61,6 +100,7 @@ class PostgresMemories:
             bank_id=bank_id,
             state=query.state,
             consolidation=query.consolidation,
+            written_by=Jsonb(dict(query.written_by)) if query.written_by else None,
             text=query.text,
             document=query.document,
             entity=query.entity,
@@ -81,7 +121,7 @@ class PostgresMemories:
         if not views:
             return None
         if views[0].fact_type != "observation":
-            return MemoryDetail(views[0], (), 0)
+            return MemoryDetail(views[0], (), 0, self._scopes(asked))
         beneath = beneath_params(sight)
         rows = self._session.rows(
             _SQL["evidence"], bank_id=bank_id, memory_id=memory_id, sources=sight.sees_beneath, **beneath
@@ -89,22 +129,17 @@ class PostgresMemories:
         shown = tuple(_evidence(row) for row in rows if row["is_seen"])
         return MemoryDetail(views[0], shown, len(rows) - len(shown))
 
+    def _scopes(self, asked: Mapping[str, object]) -> tuple[ScopeState, ...]:
+        rows = self._session.rows(_SQL["scope_states"], **{k: v for k, v in asked.items() if k != "fact_types"})
+        return tuple(
+            ScopeState(None if row["tags"] is None else tuple(row["tags"]), row["state"], row["outcome"], row["error"])
+            for row in rows
+        )
+
     def _views(self, bank_id: BankId, sight: Sight, ids: list[UUID]) -> list[MemoryView]:
         beneath = beneath_params(sight)
         rows = self._session.rows(_SQL["views"], bank_id=bank_id, ids=ids, sources=sight.sees_beneath, **beneath)
         return [_memory(row) for row in rows]
-
-    def _link(self, bank_id: BankId, directed: Sequence[NewFact], rule: LinkRule) -> None:
-        reach = {"bank_id": bank_id, "farthest": 1 - rule.min_similarity, "most": rule.most}
-        if rule.exact:
-            self._session.execute(_SQL["link_exactly"], **reach, ids=[fact.id for fact in directed])
-            return
-        self._session.execute(_SQL["search_by_index"], tuples=str(_INDEX_SCAN_BOUND))
-        for name, fact_type in (("link_worlds_by_index", "world"), ("link_experiences_by_index", "experience")):
-            of_type = [fact for fact in directed if fact.fact_type == fact_type]
-            if of_type:
-                vectors = [half_vector(fact.embedding.values) for fact in of_type]
-                self._session.execute(_SQL[name], **reach, ids=[fact.id for fact in of_type], embeddings=vectors)
 
     def _add(self, bank_id: BankId, embedding_model: str, facts: Sequence[NewFact]) -> None:
         indexed = [Indexed(fact.id, fact.fact_type, fact.term_counts, fact.tags) for fact in facts]
@@ -136,6 +171,11 @@ def _row(fact: NewFact, length: int) -> dict[str, object]:
         "observation_scopes": fact.observation_scopes,
         "terms": length,
     }
+
+
+def _labelled(row: Row, *, is_valid: bool) -> LabelledFact:
+    labels = Labels(tuple(row["tags"]), row["metadata"], row["observation_scopes"])
+    return LabelledFact(row["id"], row["chunk_index"], labels, frozenset(row["labels"]), is_valid)
 
 
 def _memory(row: Row) -> MemoryView:

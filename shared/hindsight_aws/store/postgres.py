@@ -19,22 +19,31 @@ from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.ports.store import DueWork, KeyRecord
 from hindsight_aws.store.banks import PostgresBanks
+from hindsight_aws.store.compaction import PostgresCompactions
 from hindsight_aws.store.connection import ConnectionHolder, PgConnection
 from hindsight_aws.store.consolidation import PostgresConsolidation
+from hindsight_aws.store.curation import PostgresCuration
 from hindsight_aws.store.documents import PostgresDocuments
 from hindsight_aws.store.entities import PostgresEntities
+from hindsight_aws.store.graph import PostgresGraphs
+from hindsight_aws.store.index import write_counts
+from hindsight_aws.store.links import PostgresLinks
 from hindsight_aws.store.memories import PostgresMemories
 from hindsight_aws.store.observations import PostgresObservations
 from hindsight_aws.store.operations import PostgresOperations
 from hindsight_aws.store.queries import Query, queries
+from hindsight_aws.store.rebuilds import PostgresRebuilds
 from hindsight_aws.store.recall import PostgresRecallReads
 from hindsight_aws.store.reflect import PostgresReflectRuns
+from hindsight_aws.store.runs import PostgresRuns
 from hindsight_aws.store.scopes import PostgresScopes
 from hindsight_aws.store.session import Session
 from hindsight_aws.store.stats import PostgresStats
 from hindsight_aws.store.tags import PostgresTags
 from hindsight_aws.store.tenants import PostgresTenants
+from hindsight_aws.store.uploads import PostgresUploads
 from hindsight_aws.store.usage import PostgresUsageLedger
+from hindsight_aws.store.webhooks import PostgresWebhooks
 
 _TRANSACTION = queries("transaction")
 _CROSSING = queries("crossing")
@@ -69,8 +78,28 @@ class PostgresTransaction:
         return PostgresConsolidation(self.session)
 
     @cached_property
+    def compactions(self) -> PostgresCompactions:
+        return PostgresCompactions(self.session)
+
+    @cached_property
+    def webhooks(self) -> PostgresWebhooks:
+        return PostgresWebhooks(self.session)
+
+    @cached_property
+    def runs(self) -> PostgresRuns:
+        return PostgresRuns(self.session)
+
+    @cached_property
+    def rebuilds(self) -> PostgresRebuilds:
+        return PostgresRebuilds(self.session)
+
+    @cached_property
     def observations(self) -> PostgresObservations:
         return PostgresObservations(self.session)
+
+    @cached_property
+    def uploads(self) -> PostgresUploads:
+        return PostgresUploads(self.session)
 
     @cached_property
     def operations(self) -> PostgresOperations:
@@ -85,6 +114,14 @@ class PostgresTransaction:
         return PostgresMemories(self.session)
 
     @cached_property
+    def links(self) -> PostgresLinks:
+        return PostgresLinks(self.session)
+
+    @cached_property
+    def curation(self) -> PostgresCuration:
+        return PostgresCuration(self.session)
+
+    @cached_property
     def entities(self) -> PostgresEntities:
         return PostgresEntities(self.session)
 
@@ -95,6 +132,10 @@ class PostgresTransaction:
     @cached_property
     def tags(self) -> PostgresTags:
         return PostgresTags(self.session)
+
+    @cached_property
+    def graphs(self) -> PostgresGraphs:
+        return PostgresGraphs(self.session)
 
     @cached_property
     def stats(self) -> PostgresStats:
@@ -123,9 +164,21 @@ class PostgresStore:
 
     @contextmanager
     def transaction(self, tenant_id: TenantId) -> Iterator[PostgresTransaction]:
-        connection = self._begin(tenant_id)
+        with self._unit(tenant_id, "begin") as transaction:
+            yield transaction
+
+    @contextmanager
+    def snapshot(self, tenant_id: TenantId) -> Iterator[PostgresTransaction]:
+        with self._unit(tenant_id, "begin_snapshot") as transaction:
+            yield transaction
+
+    @contextmanager
+    def _unit(self, tenant_id: TenantId, how: str) -> Iterator[PostgresTransaction]:
+        connection = self._begin(tenant_id, how)
         try:
-            yield PostgresTransaction(Session(connection, tenant_id))
+            session = Session(connection, tenant_id)
+            yield PostgresTransaction(session)
+            write_counts(session)
         except _RACES as raced:
             self._abandon(connection)
             raise WorkRaced("another transaction came in between") from raced
@@ -162,11 +215,23 @@ class PostgresStore:
             is_revoked=row["is_revoked"],
         )
 
-    def due_work(self, at_most: int, *, observations: bool, auto_consolidation: bool) -> list[DueWork]:
+    def due_work(
+        self,
+        at_most: int,
+        *,
+        observations: bool,
+        auto_consolidation: bool,
+        server_policy: str | None = None,
+        retention_days: int = 0,
+        compaction_seconds: float = 0.0,
+    ) -> list[DueWork]:
         asked: dict[str, object] = {
             "at_most": at_most,
             "observations": observations,
             "auto_consolidation": auto_consolidation,
+            "server_policy": server_policy,
+            "retention_days": retention_days,
+            "compaction_seconds": compaction_seconds,
         }
         found = self._cross(_CROSSING["due_work"], asked)
         return [DueWork(row["tenant_id"], row["kind"], row["bank_id"], row["id"]) for row in found]
@@ -175,7 +240,7 @@ class PostgresStore:
         """Closes the connection; the next use opens another (before a snapshot, and at the end of a test)."""
         self._holder.drop()
 
-    def _begin(self, tenant_id: UUID) -> PgConnection:
+    def _begin(self, tenant_id: UUID, how: str) -> PgConnection:
         """An open transaction bound to the tenant, in one round trip.
 
         A connection that died while idle is replaced once.
@@ -184,7 +249,7 @@ class PostgresStore:
             connection = self._holder.get()
             try:
                 with connection.pipeline():
-                    connection.execute(_TRANSACTION["begin"].text)
+                    connection.execute(_TRANSACTION[how].text)
                     connection.execute(
                         _TRANSACTION["bind_tenant"].text,
                         {"tenant_id": str(tenant_id), "timeout_ms": str(self._timeout_ms)},
@@ -199,7 +264,8 @@ class PostgresStore:
 
     def _commit(self, connection: PgConnection) -> None:
         try:
-            connection.execute(_TRANSACTION["commit"].text)
+            # Never prepared: that takes a round trip of its own, and there is nothing to plan.
+            connection.execute(_TRANSACTION["commit"].text, prepare=False)
         except psycopg.OperationalError as broken:
             self._holder.drop()
             raise DatabaseUnavailable("the database connection broke while committing") from broken

@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from hindsight_aws.model.ids import BankId, RunId, UnitId
 from hindsight_aws.ports.model_gateway import JsonObject
-from hindsight_aws.ports.reflect import Cited, Freshness, NewRun, Opened, Run, Step
+from hindsight_aws.ports.reflect import Cited, NewRun, Opened, Run, Step
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
@@ -132,10 +132,6 @@ class PostgresReflectRuns:
             )
             for row in self._session.rows(_SQL["cited"], bank_id=bank_id, ids=list(ids))
         ]
-
-    def freshness(self, bank_id: BankId, observation_ids: Sequence[UnitId]) -> dict[UnitId, Freshness]:
-        rows = self._session.rows(_SQL["freshness"], bank_id=bank_id, ids=list(observation_ids))
-        return {UnitId(row["id"]): Freshness(row["pending"], row["failed"]) for row in rows}
 
 
 def _run(row: Row) -> Run:

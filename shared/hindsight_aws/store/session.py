@@ -23,11 +23,13 @@ class Session:
     Every query gets `%(tenant_id)s` as well: each statement has the predicate, the policy is the second lock.
     """
 
-    __slots__ = ("connection", "tenant_id")
+    __slots__ = ("connection", "counts", "tenant_id")
 
     def __init__(self, connection: PgConnection, tenant_id: UUID) -> None:
         self.connection = connection
         self.tenant_id = tenant_id
+        self.counts: dict[UUID, dict[str, tuple[int, int]]] = {}
+        """By how much counters change, by bank and type: store/index.py gathers it and writes it last."""
 
     def rows(self, query: Query, **params: object) -> list[Row]:
         """Every row of the answer, as a dict by column."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hindsight_aws.access import Sight
+from hindsight_aws.access import DocumentSight, Sight
 from hindsight_aws.ports.page import Window
-from hindsight_aws.store.tag_predicate import predicate_of
+from hindsight_aws.store.tag_predicate import predicate_of, predicate_path
 
 
 def sight_params(sight: Sight) -> dict[str, object]:
@@ -15,6 +15,12 @@ def sight_params(sight: Sight) -> dict[str, object]:
 def beneath_params(sight: Sight) -> dict[str, object]:
     """Those of a statement that shows what observations rest on."""
     return {**sight_params(sight), "fact_types": sorted(sight.source_types)}
+
+
+def document_params(sight: DocumentSight) -> dict[str, object]:
+    """The parameters `any_of`, `predicate`, `variables`, `own`, `own_variables` of a statement on documents."""
+    own, variables = (None, None) if sight.own is None else predicate_path(sight.own)
+    return {**predicate_of(sight.tags).params(), "own": own, "own_variables": variables}
 
 
 def window_params(window: Window) -> dict[str, object]:

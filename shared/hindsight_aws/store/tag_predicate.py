@@ -55,6 +55,13 @@ def predicate_of(tags: TagFilter) -> TagPredicate:
     return TagPredicate(any_of, predicate, json.dumps(variables), anchors)
 
 
+def predicate_path(group: TagGroup) -> tuple[str, str]:
+    """The group as one jsonpath predicate over an array of tags, and its variables."""
+    variables: dict[str, str | None] = {}
+    path = _path(group, variables)
+    return path, json.dumps(variables)
+
+
 def _is_overlap_with(group: TagGroup, tags: frozenset[str]) -> bool:
     """Whether the group says no more than that a row shares a tag with these."""
     if not isinstance(group, TagLeaf) or _storable(group.tags) != tags:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from hindsight_aws.ports.usage import LedgerEntry
+from hindsight_aws.model.ids import BankId
+from hindsight_aws.ports.model_gateway import TokenUsage
+from hindsight_aws.ports.usage import LedgerEntry, UsageLine
+from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 
@@ -23,6 +27,26 @@ class PostgresUsageLedger:
     def record(self, entries: Sequence[LedgerEntry]) -> None:
         if entries:
             self._session.execute(_SQL["record"], entries=Jsonb([_row(entry) for entry in entries]))
+
+    def of_bank(self, bank_id: BankId, start: datetime | None, end: datetime | None) -> Sequence[UsageLine]:
+        return [_line(row) for row in self._session.rows(_SQL["of_bank"], bank_id=bank_id, start=start, end=end)]
+
+
+def _line(row: Row) -> UsageLine:
+    return UsageLine(
+        task=row["task"],
+        model=row["model_id"],
+        calls=row["calls"],
+        failed_calls=row["failed_calls"],
+        tokens=TokenUsage(
+            input=row["input_tokens"],
+            output=row["output_tokens"],
+            cache_read=row["cache_read_tokens"],
+            cache_write=row["cache_write_tokens"],
+        ),
+        usd=row["usd"],
+        unpriced_calls=row["unpriced_calls"],
+    )
 
 
 def _row(entry: LedgerEntry) -> dict[str, object]:

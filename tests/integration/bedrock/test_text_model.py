@@ -49,7 +49,7 @@ def test_a_sound_reply_is_the_tools_input_with_its_tokens_and_cost(bedrock: Bedr
         {"what": "Ada owns a kayak.", "fact_type": "world", "fact_kind": "conversation", "entities": [{"text": "Ada"}]}
     ]
     assert [(u.status, u.task, u.prompt, u.tokens) for u in usage] == [
-        ("ok", "extract_facts", "extract_facts@1", reply.usage)
+        ("ok", "extract_facts", CALL.prompt, reply.usage)
     ]
     assert (usage[0].usd or 0) > 0
     assert bedrock.stats()["departures"] == {}
@@ -62,7 +62,7 @@ def test_the_wire_shows_task_prompt_tenant_and_bank_in_allowed_characters(
 
     assert bedrock.requests("extract_facts")[0]["requestMetadata"] == {
         "task": "extract_facts",
-        "prompt": "extract_facts@1",
+        "prompt": CALL.prompt,
         "tenant": "t-1",
         "bank": "=D0=B1=D0=B0=D0=BD=D0=BA/1=20=7Bx=7D=20100=25",
     }

@@ -9,6 +9,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
+from infra.local.gateway.gateway import TOO_LARGE
 from infra.local.stack import LocalStack
 from infra.topology import MIB, HttpLimits
 from tests.integration.infra_local.conftest import StackMaker
@@ -96,7 +97,7 @@ def test_a_handler_that_does_not_load_answers_500_each_time(client: httpx.Client
 def test_a_body_over_the_limit_is_413_even_while_it_is_still_being_sent(client: httpx.Client) -> None:
     answer = client.post("/who", content=b"x" * (7 * MIB))
 
-    assert (answer.status_code, answer.json()) == (413, {"detail": "Request Entity Too Large"})
+    assert (answer.status_code, answer.json()) == (413, {"detail": TOO_LARGE})
     assert client.get("/who").status_code == 200
 
 

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from types import ModuleType
 from typing import Any
 
@@ -132,3 +133,38 @@ def test_the_sweep_door_wakes_what_was_left_lying(workshop: Workshop, open_door:
 
     assert answer == {"operation:retain": 1}
     assert len(workshop.wakeups.operations) == 1
+
+
+def test_a_replaced_document_wakes_the_links_which_the_ingest_door_then_tends(
+    workshop: Workshop, open_door: Open
+) -> None:
+    noon = datetime(2031, 5, 4, 12, tzinfo=UTC)
+    for minutes, document in ((0, "a"), (1, "b"), (2, "c")):
+        happened = noon + timedelta(minutes=minutes)
+        workshop.retain(RetainItem(f"Of {document}.", document_id=document, timestamp=happened))
+    assert workshop.wakeups.links == []
+    workshop.retain(RetainItem("Of a, anew.", document_id="a", timestamp=noon))
+    (woken,) = workshop.wakeups.links
+    body = {"kind": "links", "tenant_id": str(woken[0]), "bank_id": str(woken[1])}
+    event = _event([(woken[0], OperationId(woken[1]))])
+    event["Records"][0]["body"] = json.dumps(body)
+    assert workshop.rows("SELECT count(DISTINCT item_id) AS n FROM link_maintenance WHERE kind = 'fact'") == [{"n": 2}]
+
+    answer = open_door("ingest").handler(event, _Context())
+
+    assert answer == {"batchItemFailures": []}
+    assert workshop.rows("SELECT * FROM link_maintenance") == []
+    assert workshop.rows("SELECT count(*) AS n FROM memory_links WHERE link_type = 'temporal'") == [{"n": 3}]
+
+
+def test_the_sweep_door_wakes_a_bank_whose_links_nobody_tended(workshop: Workshop, open_door: Open) -> None:
+    workshop.retain(RetainItem("One.", document_id="a"))
+    workshop.change(
+        "INSERT INTO link_maintenance (tenant_id, bank_id, item_id) SELECT tenant_id, bank_id, id FROM memory_units"
+    )
+    (bank,) = workshop.rows("SELECT bank_id FROM banks")
+
+    answer = open_door("sweep").handler({}, _Context())
+
+    assert answer["links"] == 1
+    assert workshop.wakeups.links == [(workshop.tenant, bank["bank_id"], 0)]

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from hindsight_aws.api.app import create_app
-from hindsight_aws.api.gateway import lambda_handler
 from hindsight_aws.errors import ModelRefused, ModelThrottled
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.store.postgres import PostgresStore
-from tests.support.api import Answer, Caller, FakeRuntime, make_services
+from tests.support.api import Answer, Caller, FakeRuntime, make_caller, make_services
 from tests.support.database import Database
 from tests.support.reflect import Reply, Rig, done, make_rig
 from tests.support.units import Unit
@@ -35,7 +33,7 @@ class Served:
         self.rig: Rig = make_rig(database, store, tenant, *replies)
         self.rig.settings = services.settings
         services.__dict__["reflect_door"] = self.rig.door
-        handler = lambda_handler(create_app({"reflect", "admin"}, services), is_local=True)
+        handler = make_caller(services, groups=frozenset({"reflect", "admin"})).handler
 
         def behind_the_gateway(event: dict[str, Any], context: object) -> dict[str, Any]:
             return handler({**event, "routeKey": "POST /v1/default/banks/{bank_id}/reflect"}, context)
@@ -177,6 +175,6 @@ def test_without_a_model_reflect_is_refused(database: Database, store: PostgresS
     served.rig.settings = served.rig.settings.model_copy(update={"hindsight_api_llm_provider": "none"})
     services = make_services(store, tenant)
     services.__dict__["reflect_door"] = served.rig.door
-    call = Caller(lambda_handler(create_app({"reflect"}, services), is_local=True))
+    call = make_caller(services, groups=frozenset({"reflect"}))
 
     assert call("POST", PATH, {"query": "x"}).status == 400

@@ -64,6 +64,9 @@ class LeavingStore:
             raise DatabaseUnavailable("gone")
         return self.store.transaction(tenant_id)
 
+    def snapshot(self, tenant_id: TenantId) -> AbstractContextManager[PostgresTransaction]:
+        return self.store.snapshot(tenant_id)
+
 
 def test_a_model_error_is_told_even_when_the_ledger_cannot_be_written(
     database: Database, store: PostgresStore, tenant: TenantId
@@ -441,6 +444,29 @@ def test_freshness_is_told_per_scope(database: Database, store: PostgresStore, t
     behind = {o["text"]: o.get("facts_not_in_it_yet") for o in found["observations"] if isinstance(o, dict)}
     assert behind == {"Bea lives in Rome.": 1, "Bea lives well.": None}
     assert found["freshness"] == "slightly_stale"
+
+
+def test_facts_that_were_given_up_are_told_apart(database: Database, store: PostgresStore, tenant: TenantId) -> None:
+    """Case [C136]."""
+    rig = make_rig(database, store, tenant, done("x", "o1"))
+    fact = Unit("Bea moved to Oslo.", tags=("b",))
+    rig.hold(Unit("Bea lives in Rome.", "observation", tags=("b",)), fact)
+    with psycopg.connect(database.admin_url) as admin:
+        admin.execute(
+            "INSERT INTO hindsight.consolidation_work "
+            "(tenant_id, bank_id, work_id, fact_id, scope_id, state, failed_at) "
+            "SELECT tenant_id, bank_id, gen_random_uuid(), %s, scope_id, 'failed', now() FROM hindsight.scopes "
+            "WHERE tags = '{b}' AND tenant_id = %s",
+            (fact.id, tenant),
+        )
+
+    rig.answer(WHERE)
+
+    found = rig.model.calls[0].history[0].results[0].document
+    assert isinstance(found["observations"], list)
+    (told,) = found["observations"]
+    assert isinstance(told, dict)
+    assert (told["facts_not_in_it_yet"], told["facts_given_up"]) == (1, 1)
 
 
 def test_nothing_is_written_into_memory_and_the_steps_texts_go(

@@ -81,13 +81,30 @@ def test_counters_add_up_over_their_shards(store: PostgresStore, tenant: TenantI
     come = [Indexed(uuid4(), "world", {"a": 2, "b": 1}), Indexed(uuid4(), "world", {"c": 1})]
     come.append(Indexed(uuid4(), "experience", {"d": 5}))
 
+    for _ in range(20):
+        with store.transaction(tenant) as tx:
+            PostgresIndex(tx.session).count(bank, added(come))
     with store.transaction(tenant) as tx:
-        index = PostgresIndex(tx.session)
-        for _ in range(20):
-            index.count(bank, added(come))
-        index.count(bank, {"world": (-40, -79)})
-        index.count(bank, {})
+        PostgresIndex(tx.session).count(bank, {"world": (-40, -79)})
+        PostgresIndex(tx.session).count(bank, {})
 
     with store.transaction(tenant) as tx:
         assert tx.session.tuples(_COUNTERS) == [("experience", 20, 100), ("world", 0, 1)]
         assert {shard for (shard,) in tx.session.tuples(_SHARDS)} <= set(range(COUNTER_SHARDS))
+
+
+def test_whoever_counted_keeps_no_other_writer_waiting_until_the_commit(
+    store: PostgresStore, database: Database, tenant: TenantId, bank: BankId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hindsight_aws.store.index.COUNTER_SHARDS", 1)
+    other = PostgresStore(lambda: database.write_url, connect_for_s=2.0, statement_timeout_ms=2_000)
+
+    with store.transaction(tenant) as tx:
+        PostgresIndex(tx.session).count(bank, {"world": (1, 1)})
+        with other.transaction(tenant) as meanwhile:
+            PostgresIndex(meanwhile.session).count(bank, {"experience": (1, 1), "world": (1, 1)})
+        PostgresIndex(tx.session).count(bank, {"experience": (1, 1), "world": (1, 1)})
+    other.close()
+
+    with store.transaction(tenant) as tx:
+        assert tx.session.tuples(_COUNTERS) == [("experience", 2, 2), ("world", 3, 3)]

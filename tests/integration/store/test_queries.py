@@ -16,7 +16,10 @@ from tests.support.database import Database
 _EVERY = [(topic, query) for topic in topics() for query in queries(topic).values()]
 _WITHOUT_TENANT = {"transaction", "crossing", "inspection"}
 """Statements that belong to no tenant: they open transactions, look keys up, or look at the database itself."""
-_UTILITY = (b"BEGIN", b"COMMIT", b"ROLLBACK")
+_UTILITY = (
+    b"BEGIN", b"BEGIN ISOLATION LEVEL REPEATABLE READ", b"COMMIT", b"ROLLBACK", b"SAVEPOINT mark",
+    b"ROLLBACK TO SAVEPOINT mark",
+)  # fmt: skip
 """What the server does not prepare."""
 _PLACEHOLDER = re.compile(rb"%\((\w+)\)[sbt]")
 _TYPES = {b"tenant_id": b"::uuid", b"bank_id": b"::uuid"}

@@ -16,7 +16,10 @@ from hindsight_aws.errors import HindsightError, InvalidField, WorkDeferred
 STATUS = {
     "InvalidRequest": 400, "InvalidField": 400, "NotFound": 404, "Conflict": 409, "TooLarge": 413, "AccessDenied": 403,
     "Unauthenticated": 401, "WorkDeferred": 503, "ModelThrottled": 503, "LeaseHeld": 503, "WorkSuperseded": 503,
+    "WorkCancelled": 503, "ContentRefused": 422,
+    "WorkCrashed": 502,
     "WorkRaced": 503,
+    "FilesUnavailable": 503, "FileUnreadable": 422,
     "DatabaseRefused": 500, "DatabaseTooSlow": 504, "DatabaseUnavailable": 503, "ModelError": 502,
     "ModelUnavailable": 503, "ModelRefused": 502, "ModelDenied": 502,
     "ModelInputTooLong": 502, "ModelReplyMalformed": 502, "ModelReplyTruncated": 502, "HindsightError": 500,
@@ -24,11 +27,15 @@ STATUS = {
 TREE = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, HindsightError)]
 
 
+def _made(kind: type[HindsightError]) -> HindsightError:
+    if kind is errors.ContentRefused:
+        return errors.ContentRefused(())
+    return kind("field", "problem") if kind in (InvalidField, errors.FileUnreadable) else kind("a sentence")
+
+
 @pytest.mark.parametrize("kind", TREE, ids=lambda kind: kind.__name__)
 def test_every_error_of_the_tree_has_a_status(kind: type[HindsightError]) -> None:
-    error = kind("field", "problem") if kind is InvalidField else kind("a sentence")
-
-    assert mapping.status_of(error) == STATUS[kind.__name__]
+    assert mapping.status_of(_made(kind)) == STATUS[kind.__name__]
 
 
 def _answer(error: Exception) -> tuple[int, dict[str, str], object]:
@@ -102,3 +109,37 @@ def test_what_a_caller_sent_is_echoed_short_finite_and_whole() -> None:
     assert shown["input"]["nan"] == "nan"
     assert len(shown["input"]["long"]) < 1_100
     assert len(shown["input"]["many"]) == 20
+
+
+KEY = "AKIA" + "IOSFODNN7EXAMPLE"
+
+
+def _invalid(**fields: object) -> RequestValidationError:
+    return RequestValidationError([{"type": "t", "loc": ("body", 1), "msg": "m", "input": None, **fields}])
+
+
+@pytest.mark.parametrize(
+    ("error", "secret"),
+    [
+        (_invalid(input=KEY), KEY),
+        (_invalid(input={"a": [f"see {KEY}"], KEY: 1}), KEY),
+        (_invalid(input="\\u0041" + KEY[1:]), KEY[1:]),
+        (_invalid(input="hunter2" + "Zebra", loc=("body", "password")), "hunter2"),
+        (_invalid(input={"api_key": "Zq81kPq0Lm3Nd7Rt5Vw2"}), "Zq81"),
+        (_invalid(input="x" * 995 + f" {KEY}"), KEY[:3]),
+        (_invalid(input=4111111111111111), "4111111111111111"),
+        (_invalid(msg=f"tag {KEY} is none"), KEY),
+        (_invalid(loc=("body", "metadata", KEY)), KEY),
+        (_invalid(ctx={"tag": KEY}), KEY),
+        (_invalid(input="ann" + "@example.org"), "ann@"),
+        (InvalidField(f"items[0].metadata.{KEY}", "must be a string"), KEY),
+        (errors.InvalidRequest(f"items[0].document_id: {KEY!r} occurs twice"), KEY),
+        (errors.NotFound(f"Bank {KEY} not found"), KEY),
+    ],
+    ids=["value", "within", "escaped", "named", "key and value", "cut", "number", "sentence", "place", "context",
+         "person", "field", "request", "absent"],
+)  # fmt: skip
+def test_no_error_repeats_what_screening_would_find(error: Exception, secret: str) -> None:
+    _, _, body = _answer(error)
+
+    assert secret not in json.dumps(body)

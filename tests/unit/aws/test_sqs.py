@@ -17,6 +17,7 @@ from hindsight_aws.model.ids import BankId, OperationId, ScopeId, TenantId
 from hindsight_aws.settings import Settings
 
 _INGEST = "http://127.0.0.1:1/queue/ingest"
+_CONVERT = "http://127.0.0.1:1/queue/convert"
 _CONSOLIDATE = "http://127.0.0.1:1/queue/consolidate"
 _TENANT = TenantId(uuid4())
 
@@ -25,6 +26,7 @@ _TENANT = TenantId(uuid4())
 def wakeups() -> SqsWakeups:
     settings = Settings().model_copy(
         update={"hindsight_queue_ingest_url": _INGEST, "hindsight_queue_consolidate_url": _CONSOLIDATE}
+        | {"hindsight_queue_convert_url": _CONVERT}
     )
     return SqsWakeups(settings)
 
@@ -65,12 +67,28 @@ def test_a_delay_that_sqs_does_not_take_is_cut(wakeups: SqsWakeups, stub: Stubbe
     wakeups.wake_operations(_TENANT, [operation], asked)
 
 
+def test_conversions_go_to_their_own_queue(wakeups: SqsWakeups, stub: Stubber) -> None:
+    operation = OperationId(uuid4())
+    body = {"tenant_id": str(_TENANT), "operation_id": str(operation)}
+    stub.add_response("send_message_batch", {"Successful": [], "Failed": []}, _expected(_CONVERT, [body], 7))
+
+    wakeups.wake_conversions(_TENANT, [operation], 7)
+
+
 def test_scopes_go_to_their_own_queue(wakeups: SqsWakeups, stub: Stubber) -> None:
     bank, scope = BankId(uuid4()), ScopeId(uuid4())
     body = {"tenant_id": str(_TENANT), "bank_id": str(bank), "scope_id": str(scope)}
     stub.add_response("send_message_batch", {"Successful": [], "Failed": []}, _expected(_CONSOLIDATE, [body]))
 
     wakeups.wake_scopes(_TENANT, bank, [scope])
+
+
+def test_a_banks_links_are_a_message_of_another_kind_on_the_ingest_queue(wakeups: SqsWakeups, stub: Stubber) -> None:
+    bank = BankId(uuid4())
+    body = {"kind": "links", "tenant_id": str(_TENANT), "bank_id": str(bank)}
+    stub.add_response("send_message_batch", {"Successful": [], "Failed": []}, _expected(_INGEST, [body], 60))
+
+    wakeups.wake_links(_TENANT, bank, 60)
 
 
 @pytest.mark.parametrize("how", ["error", "refusal"])

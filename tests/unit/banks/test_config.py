@@ -16,7 +16,7 @@ from hindsight_aws.settings import Settings, WrongSetting
 from tests.support.golden import probes
 
 SETTINGS = Settings()
-OWN = {"volatile_tags"}
+OWN = {"volatile_tags", "near_duplicates"}
 STRATEGY = {"scopes": [{"tags": ["user:*"], "tags_match": "all"}], "observations_mission": "m"}
 
 
@@ -54,7 +54,7 @@ def test_the_fields_are_the_recorded_ones_with_the_recorded_defaults() -> None:
         ({"retain_strategies": []}, "retain_strategies must be an object, got list"),
         ({"disposition_empathy": 7}, "disposition_empathy must be an integer between 1 and 5, got 7"),
         ({"recall_budget_function": "x"}, "recall_budget_function must be one of fixed, adaptive, got 'x'"),
-        ({"default_observation_scopes": "x"}, "default_observation_scopes must be one of"),
+        pytest.param({"default_observation_scopes": "sharde"}, "default_observation_scopes must be one of", id="C017"),
         ({"default_observation_scopes": [["a", 1]]}, "default_observation_scopes[0] must be a list of strings"),
         ({"recall_budget_min": 3000}, "recall_budget_min (3000) must be at most recall_budget_max (2000)"),
         ({"retain_strategies": {" ": {}}}, "retain_strategies must not have a blank name"),
@@ -134,6 +134,31 @@ def test_a_chunk_must_fit_the_extraction_limit_inside_strategies_too() -> None:
     for updates in ({"retain_chunk_size": limit}, {"retain_strategies": {"s": {"retain_chunk_size": limit}}}):
         with pytest.raises(InvalidRequest, match="RETAIN_MAX_COMPLETION_TOKENS"):
             changed(SETTINGS, {}, updates)
+
+
+def test_a_servers_own_chunk_must_fit_the_extraction_limit() -> None:
+    settings = SETTINGS.model_copy(update={"bank_defaults": (("retain_chunk_size", "64000"),)})
+
+    with pytest.raises(WrongSetting, match="HINDSIGHT_API_RETAIN_CHUNK_SIZE"):
+        resolve(settings, {})
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"a": []}, "fields['a'] must be an object"),
+        ({"a": {"type": "x"}}, "fields['a'].type must be one of"),
+        (
+            {"a": {"type": "map", "fields": {"b": {"values": [1]}}}},
+            "fields['a'].fields['b'].values[0] must be an object",
+        ),
+    ],
+)
+def test_the_fields_of_a_label_are_checked_as_deep_as_they_go(fields: object, sentence: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        changed(SETTINGS, {}, {"entity_labels": [{"key": "place", "type": "map", "fields": fields}]})
+
+    assert sentence in str(refused.value)
 
 
 def test_a_wrong_value_that_is_stored_already_does_not_stop_the_bank() -> None:

@@ -34,7 +34,7 @@ def test_a_worker_whose_jobs_take_minutes_gets_one_message_at_a_time() -> None:
         worker.name: trigger.batch_size for worker, trigger in TOPOLOGY.each(QueueTrigger) if worker.timeout >= 300
     }
 
-    assert batches == {"ingest": 1, "consolidate": 1}
+    assert batches == {"ingest": 1, "convert": 1, "consolidate": 1}
 
 
 def test_only_recall_reads_without_the_right_to_write() -> None:

@@ -36,7 +36,9 @@ def _ports(error: HindsightError, wakeups: NotedWakeups) -> ConsolidationPorts:
 
 
 @pytest.mark.parametrize(
-    "error", [DatabaseUnavailable("gone"), DatabaseTooSlow("slow"), WorkRaced("raced")], ids=lambda e: type(e).__name__
+    "error",
+    [DatabaseUnavailable("gone"), DatabaseTooSlow("slow"), WorkRaced("raced")],
+    ids=lambda e: f"C108-{type(e).__name__}",
 )
 def test_a_fault_that_passes_costs_a_delayed_wake_up_and_no_receive(error: HindsightError) -> None:
     wakeups = NotedWakeups()

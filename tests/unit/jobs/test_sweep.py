@@ -27,7 +27,8 @@ class SickStore:
         self.consolidation = self
         self.finished: list[UUID] = []
 
-    def due_work(self, at_most: int, **switches: bool) -> list[DueWork]:
+    def due_work(self, at_most: int, **switches: object) -> list[DueWork]:
+        self.asked = switches
         return self._due
 
     @contextmanager
@@ -55,6 +56,7 @@ def test_a_row_that_fails_stops_no_other(error: HindsightError) -> None:
         DueWork(WELL, "revival", BANK, revived),
         DueWork(WELL, "operation:retain", BANK, operation),
         DueWork(WELL, "consolidation", BANK, scope),
+        DueWork(WELL, "links", BANK, BANK),
     ]
     store, wakeups = SickStore(due, error), NotedWakeups()
 
@@ -62,5 +64,18 @@ def test_a_row_that_fails_stops_no_other(error: HindsightError) -> None:
 
     assert wakeups.operations == [(ILL, ill_operation, 0), (WELL, operation, 0)]
     assert wakeups.scopes == [(WELL, BANK, scope), (WELL, BANK, revived)]
+    assert wakeups.links == [(WELL, BANK, 0)]
     assert store.finished == [BANK]
     assert sum(report.woken.values()) == len(due)
+
+
+def test_strategies_of_the_server_that_are_wrong_stop_no_other_work(caplog: pytest.LogCaptureFixture) -> None:
+    operation = DueWork(TenantId(uuid4()), "operation:retain", uuid4(), uuid4())
+    store, wakeups = SickStore([operation], DatabaseTooSlow("too slow")), NotedWakeups()
+    wrong = Settings(hindsight_environment="local", bank_defaults=(("consolidation_strategies", "[{"),))
+
+    sweep(store, wakeups, wrong)  # type: ignore[arg-type]  # a store without repositories
+
+    assert [operation_id for _, operation_id, _ in wakeups.operations] == [operation.id]
+    assert store.asked["server_policy"] is None
+    assert "settings are wrong" in caplog.text

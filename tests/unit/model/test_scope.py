@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hindsight_aws.model.scope import SCOPE_MODES, ObservationScopes, Scope, TooManyScopes, resolve_scopes
+from hindsight_aws.retain.intake.accepted import scopes_from_json
 
 _TABLE = json.loads((Path(__file__).parents[2] / "fixtures" / "scope-expansion.json").read_text("utf-8"))
 # Where ours differs from the table: a glob that misses never falls back to volatile tags, so F10 has no scope at all.
@@ -39,8 +40,22 @@ def test_the_golden_table_holds(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("asked", "tags", "expected"),
     [
+        pytest.param(None, ["a", "b"], [("a", "b")], id="C001-no-spec-is-all-tags-together"),
+        pytest.param("combined", ["b", "a"], [("a", "b")], id="C001-combined"),
+        pytest.param(None, [], [()], id="C002-no-tags-no-spec"),
+        pytest.param("combined", [], [()], id="C002-no-tags-combined"),
+        pytest.param("per_tag", [], [()], id="C002-no-tags-per-tag"),
+        pytest.param("all_combinations", [], [()], id="C002-no-tags-all-combinations"),
+        pytest.param("shared", ["a", "b"], [()], id="C004-shared"),
+        pytest.param(((),), ["a", "b"], [()], id="C005-list-of-an-empty-list-is-shared"),
+        pytest.param((), ["a", "b"], [("a", "b")], id="C006-empty-list-is-combined"),
+        pytest.param((("x",), ("z", "y")), ["a"], [("x",), ("y", "z")], id="C007-tags-the-fact-lacks"),
+        pytest.param((("topic:*", "user:*"),), ["topic:gpu", "topic:lease", "user:d", "session:1"],
+                     [("topic:gpu", "topic:lease", "user:d")], id="C008-globs-gather-into-one-scope"),
         pytest.param((("a",), ("a",)), ["a"], [("a",)], id="C014-duplicate-lists-are-one-scope"),
-        pytest.param("per_tag", ["a", "a"], [("a",)], id="duplicate-tags-are-one-scope"),
+        pytest.param((("b", "a"), ("a", "b", "a")), ["a"], [("a", "b")], id="C014-duplicates-in-other-order"),
+        pytest.param((("u:*",), ("u:d",)), ["u:d"], [("u:d",)], id="C014-a-glob-that-meets-a-literal"),
+        pytest.param("per_tag", ["a", "a"], [("a",)], id="C014-duplicate-tags-are-one-scope"),
         pytest.param(((),), ["session:1"], [()], id="T02-list-of-an-empty-list-is-shared"),
         pytest.param((("topic:*",), ("u",)), ["session:1"], [("u",)], id="C009-a-missed-glob-leaves-the-literal-one"),
         pytest.param((("u", "p:*"),), ["q"], [("u",)], id="a-literal-survives-the-glob-beside-it"),
@@ -58,9 +73,34 @@ def test_what_was_asked_for_is_resolved(
     assert resolve_scopes(tags, asked) == tuple(Scope(scope) for scope in expected)
 
 
-def test_combinations_of_more_than_five_tags_are_refused() -> None:
+@pytest.mark.parametrize("number", [pytest.param(6, id="C015-six"), pytest.param(12, id="C015-twelve")])
+def test_combinations_of_more_than_five_tags_are_refused(number: int) -> None:
     with pytest.raises(TooManyScopes, match="at most 5 tags"):
-        resolve_scopes([f"t{number}" for number in range(6)], "all_combinations")
+        resolve_scopes([f"t{place}" for place in range(number)], "all_combinations")
+
+
+def test_combinations_of_five_tags_are_thirty_one_scopes() -> None:
+    assert len(resolve_scopes(list("abcde"), "all_combinations")) == 31
+
+
+@pytest.mark.parametrize("stored", [pytest.param('"per_tag"', id="C011-json"), pytest.param("per_tag", id="C011-bare")])
+def test_a_mode_is_read_alike_however_the_driver_gives_it(stored: str) -> None:
+    """A column of JSON gives the decoded word; the word itself means the same."""
+    decoded = json.loads(stored) if stored.startswith('"') else stored
+
+    assert resolve_scopes(["a", "b"], scopes_from_json(decoded)) == (Scope(("a",)), Scope(("b",)))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param((["a"], "combined"), (["a"], (("a",),)), id="C012-another-way-to-say-the-same"),
+        pytest.param((["a", "b"], None), (["b", "a"], None), id="C013-another-order-of-tags"),
+        pytest.param((["a"], "shared"), (["b"], "shared"), id="other-tags-under-shared"),
+    ],
+)
+def test_specs_that_mean_the_same_scopes_are_equal(before: Any, after: Any) -> None:
+    assert set(resolve_scopes(*before)) == set(resolve_scopes(*after))
 
 
 @given(_TAGS, _ASKED)

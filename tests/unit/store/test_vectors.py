@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from math import inf, nan
 
 import pytest
 
@@ -16,7 +17,7 @@ def test_a_short_vector_is_padded_with_zeros() -> None:
     assert made.to_list() == [0.5, -0.25, *[0.0] * (DIMENSIONS - 2)]
 
 
-@pytest.mark.parametrize("values", [[], [0.0], [0.0] * DIMENSIONS])
+@pytest.mark.parametrize("values", [[], [0.0], [0.0] * DIMENSIONS, [nan, 1.0], [1.0, inf], [inf, -inf]])
 def test_a_vector_without_direction_is_none(values: list[float]) -> None:
     assert half_vector(values) is None
 

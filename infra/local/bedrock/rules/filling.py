@@ -15,10 +15,21 @@ _DEEPEST = 8
 def fitted(said: JsonObject, schema: JsonObject) -> JsonObject:
     """Of `said`, the fields that the schema names, and something plain for those it requires besides."""
     properties = an_object(schema.get("properties"))
-    kept = {name: value for name, value in said.items() if name in properties}
+    kept = {name: _named(value, an_object(properties[name])) for name, value in said.items() if name in properties}
     for name in texts(schema.get("required")):
         kept.setdefault(name, filled(an_object(properties.get(name)), ""))
     return kept
+
+
+def _named(value: JsonValue, schema: JsonObject) -> JsonValue:
+    """The value with only the fields that the schema of a list's entries names, where it names any."""
+    properties = an_object(an_object(schema.get("items")).get("properties"))
+    if not properties or not isinstance(value, list):
+        return value
+    return [
+        {name: inner for name, inner in entry.items() if name in properties} if isinstance(entry, dict) else entry
+        for entry in value
+    ]
 
 
 def filled(schema: JsonObject, answer: str, depth: int = 0) -> JsonValue:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 router = APIRouter(include_in_schema=False)
 _SERVED_ELSEWHERE = ("/v1/default/banks/{bank_id}/memories",)
-_VERBS = ["GET", "PUT", "PATCH", "DELETE"]
+_VERBS = ["GET", "PUT", "PATCH"]
 
 
 async def _wrong_verb() -> Response:

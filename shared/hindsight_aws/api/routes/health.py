@@ -83,7 +83,7 @@ def _version(call: Call) -> dict[str, object]:
             "worker": True,
             "bank_config_api": settings.hindsight_api_enable_bank_config_api,
             "bank_llm_health": False,
-            "file_upload_api": False,
+            "file_upload_api": settings.hindsight_api_enable_file_upload_api,
             "document_export_api": False,
             "document_import_api": False,
             "audit_log": False,

@@ -81,6 +81,8 @@ def _use(wire: JsonValue, call: ModelCall) -> ToolUse:
 def _input(value: JsonValue, tool: Tool | None) -> JsonObject:
     """The input as an object, fit to store; JSON text where the schema wants a list or an object is unwrapped."""
     value = _unwrapped(value) if isinstance(value, str) else value
+    if isinstance(value, list) and tool is not None:
+        value = _standing_for(value, tool) or value
     if not isinstance(value, dict):
         raise ModelReplyMalformed(f"the input of a tool use is not an object but {type(value).__name__}")
     properties = tool.schema.get("properties") if tool else None

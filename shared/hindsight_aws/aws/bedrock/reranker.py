@@ -27,6 +27,8 @@ _BILLED_TOGETHER = 100  # documents that count as one query
 class BedrockReranker:
     """Keeps `ports.model_gateway.Reranker`. `model` is a model id of the clients' region, or an ARN."""
 
+    ranks_only = False
+
     def __init__(self, clients: BedrockClients, model: str) -> None:
         self.model = model
         self._clients = clients

@@ -23,7 +23,7 @@ RETURNING bank_id, external_id, name, config, embedding_model
 
 -- save --
 -- A bank's name and its own settings, replaced.
-UPDATE banks SET name = %(name)s::text, config = %(config)s::jsonb, updated_at = now()
+UPDATE banks SET name = %(name)s::text, config = %(config)s::json, updated_at = now()
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
 
 -- lock_whole --
@@ -36,7 +36,8 @@ SELECT set_config('statement_timeout', %(timeout_ms)s::text, true)
 
 -- holdings --
 -- How many facts, observations, entities and documents a bank holds.
-SELECT (SELECT count(*) FROM memory_units u WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid)
+SELECT (SELECT count(*) FROM memory_units u
+        WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.fact_type <> 'shadow')
      + (SELECT count(*) FROM entities e WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid)
      + (SELECT count(*) FROM documents d
         WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND NOT d.is_pending) AS held

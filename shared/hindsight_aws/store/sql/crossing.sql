@@ -5,4 +5,7 @@ FROM resolve_key(%(key_hash)s::bytea)
 
 -- due_work --
 -- Pending work that nobody holds, of every tenant: the second of the two.
-SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer, %(observations)s::boolean, %(auto_consolidation)s::boolean)
+SELECT tenant_id, kind, bank_id, id
+FROM due_work(%(at_most)s::integer, %(observations)s::boolean, %(auto_consolidation)s::boolean, %(server_policy)s::text)
+UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer, %(retention_days)s::integer)
+UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer, make_interval(secs => %(compaction_seconds)s::double precision))

@@ -14,6 +14,10 @@ SELECT %(tenant_id)s, %(bank_id)s::uuid, t.tag, t.id
 FROM unnest(%(ids)s::uuid[], %(tags)s::text[]) AS t (id, tag)
 ORDER BY t.tag, t.id
 
+-- drop_tags --
+-- Takes the tags of memories out, before others take their place.
+DELETE FROM unit_tags WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND unit_id = ANY (%(ids)s::uuid[])
+
 -- drop_terms --
 -- Takes the postings of memories out, before others take their place.
 DELETE FROM unit_terms WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND unit_id = ANY (%(ids)s::uuid[])

@@ -20,67 +20,93 @@ FROM ROWS FROM (
 ) AS f (id, fact_type, document_id, chunk_index, ordinal, text, context, occurred_start, occurred_end, mentioned_at, metadata, tags,
         observation_scopes, terms, embedding)
 
--- add_causes --
--- Links from new facts to the facts that caused them.
-INSERT INTO memory_links (tenant_id, bank_id, from_unit, to_unit, link_type, weight)
-SELECT %(tenant_id)s, %(bank_id)s::uuid, l.effect, l.cause, 'caused_by', 1
-FROM unnest(%(effects)s::uuid[], %(causes)s::uuid[]) AS l (effect, cause)
-WHERE l.effect <> l.cause
-ORDER BY l.effect, l.cause
-ON CONFLICT DO NOTHING
+-- lock_documents_of --
+-- Keeps the documents of these facts from change, in id order, before the facts: who rests observations on them waits, or is done.
+SELECT d.document_id
+FROM documents d
+WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid
+  AND d.document_id IN (SELECT u.document_id FROM memory_units u
+                        WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = ANY (%(fact_ids)s::uuid[]))
+ORDER BY d.document_id
+FOR NO KEY UPDATE
 
--- link_exactly --
--- Links new facts to the nearest of their type among all there are; OFFSET 0 keeps the vector index out of it.
-INSERT INTO memory_links (tenant_id, bank_id, from_unit, to_unit, link_type, weight)
-SELECT %(tenant_id)s, %(bank_id)s::uuid, n.id, near.id, 'semantic', least(greatest(1 - near.distance, 0), 1)
-FROM memory_units n
-CROSS JOIN LATERAL (
-    SELECT c.id, c.distance
-    FROM (SELECT m.id, m.embedding <=> n.embedding AS distance
-          FROM memory_units m
-          WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.fact_type = n.fact_type
-          OFFSET 0) AS c
-    WHERE c.id <> n.id AND c.distance <= %(farthest)s::double precision
-    ORDER BY c.distance, c.id LIMIT %(most)s::integer) AS near
-WHERE n.tenant_id = %(tenant_id)s AND n.bank_id = %(bank_id)s::uuid AND n.id = ANY (%(ids)s::uuid[]) AND n.embedding IS NOT NULL
-ORDER BY n.id, near.id
-ON CONFLICT DO NOTHING
+-- lock_leaving --
+-- Facts that are about to go, kept from change in id order; observations are not among them.
+SELECT u.id
+FROM memory_units u
+WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = ANY (%(fact_ids)s::uuid[])
+  AND u.fact_type IN ('world', 'experience')
+ORDER BY u.id
+FOR UPDATE
 
--- search_by_index --
--- Lets the vector index look further until enough rows of the bank are found, within this transaction.
-SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', %(tuples)s::text, true)
+-- lock_entities_of --
+-- The entities that facts name, kept from change in order of their names, as they are when facts come.
+SELECT e.entity_id
+FROM entities e
+WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid
+  AND e.entity_id IN (SELECT l.entity_id FROM unit_entities l
+                      WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.unit_id = ANY (%(fact_ids)s::uuid[]))
+ORDER BY e.name_key
+FOR NO KEY UPDATE
 
--- link_worlds_by_index --
--- Links new world facts to near ones, as the vector index proposes them.
-INSERT INTO memory_links (tenant_id, bank_id, from_unit, to_unit, link_type, weight)
-SELECT %(tenant_id)s, %(bank_id)s::uuid, n.id, near.id, 'semantic', least(greatest(1 - near.distance, 0), 1)
-FROM unnest(%(ids)s::uuid[], %(embeddings)b::halfvec[]) AS n (id, embedding)
-CROSS JOIN LATERAL (
-    SELECT c.id, c.distance
-    FROM (SELECT m.id, m.embedding <=> n.embedding AS distance
-          FROM memory_units m
-          WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.fact_type = 'world'
-          ORDER BY m.embedding <=> n.embedding LIMIT %(most)s::integer + 1) AS c
-    WHERE c.id <> n.id AND c.distance <= %(farthest)s::double precision
-    LIMIT %(most)s::integer) AS near
-ORDER BY n.id, near.id
-ON CONFLICT DO NOTHING
+-- uncount_mentions --
+-- Takes the mentions by facts that are about to go off their entities.
+UPDATE entities AS e SET mention_count = greatest(e.mention_count - gone.mentions, 0)
+FROM (SELECT l.entity_id, count(*)::integer AS mentions
+      FROM unit_entities l
+      WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.unit_id = ANY (%(fact_ids)s::uuid[])
+      GROUP BY l.entity_id) AS gone
+WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid AND e.entity_id = gone.entity_id
 
--- link_experiences_by_index --
--- Links new experiences to near ones, as the vector index proposes them.
-INSERT INTO memory_links (tenant_id, bank_id, from_unit, to_unit, link_type, weight)
-SELECT %(tenant_id)s, %(bank_id)s::uuid, n.id, near.id, 'semantic', least(greatest(1 - near.distance, 0), 1)
-FROM unnest(%(ids)s::uuid[], %(embeddings)b::halfvec[]) AS n (id, embedding)
-CROSS JOIN LATERAL (
-    SELECT c.id, c.distance
-    FROM (SELECT m.id, m.embedding <=> n.embedding AS distance
-          FROM memory_units m
-          WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.fact_type = 'experience'
-          ORDER BY m.embedding <=> n.embedding LIMIT %(most)s::integer + 1) AS c
-    WHERE c.id <> n.id AND c.distance <= %(farthest)s::double precision
-    LIMIT %(most)s::integer) AS near
-ORDER BY n.id, near.id
-ON CONFLICT DO NOTHING
+-- remove --
+-- Removes facts with all that hangs on them; says how many went, with how many terms, by type.
+WITH gone AS (
+    DELETE FROM memory_units u
+    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = ANY (%(fact_ids)s::uuid[])
+    RETURNING u.fact_type, u.terms
+)
+SELECT g.fact_type, count(*) AS units, sum(g.terms)::bigint AS terms FROM gone g GROUP BY g.fact_type
+
+-- labelled --
+-- Facts of a document's chunks with their labels, kept from change in id order, and the names of label entities they bear.
+SELECT u.id, u.chunk_index, u.tags, u.metadata, u.observation_scopes, ARRAY(
+    SELECT e.canonical_name
+    FROM unit_entities l
+    JOIN entities e ON e.tenant_id = l.tenant_id AND e.bank_id = l.bank_id AND e.entity_id = l.entity_id
+    WHERE l.tenant_id = u.tenant_id AND l.bank_id = u.bank_id AND l.unit_id = u.id AND e.kind = 'label'
+) AS labels
+FROM memory_units u
+WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.document_id = %(document_id)s::uuid
+  AND u.chunk_index = ANY (%(chunk_indexes)s::integer[])
+ORDER BY u.id
+FOR NO KEY UPDATE OF u
+
+-- labelled_archived --
+-- Invalidated facts of a document's chunks with their labels.
+SELECT u.id, u.chunk_index, u.tags, u.metadata, u.observation_scopes, ARRAY(
+    SELECT e.canonical_name FROM entities e
+    WHERE e.tenant_id = u.tenant_id AND e.bank_id = u.bank_id AND e.entity_id = ANY (u.entity_ids) AND e.kind = 'label'
+) AS labels
+FROM invalidated_memory_units u
+WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.document_id = %(document_id)s::uuid
+  AND u.chunk_index = ANY (%(chunk_indexes)s::integer[])
+ORDER BY u.id
+FOR NO KEY UPDATE OF u
+
+-- relabel --
+-- New labels for facts that the caller holds locked; those that were invalidated are not among them.
+UPDATE memory_units AS u
+SET tags = n.tags, metadata = n.metadata, observation_scopes = n.observation_scopes, version = u.version + 1, updated_at = now()
+FROM jsonb_to_recordset(%(labels)s::jsonb) AS n (id uuid, tags text[], metadata jsonb, observation_scopes jsonb)
+WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = n.id
+RETURNING u.id
+
+-- relabel_archived --
+-- New labels for invalidated facts that the caller holds locked.
+UPDATE invalidated_memory_units AS u
+SET tags = n.tags, metadata = n.metadata, observation_scopes = n.observation_scopes, version = u.version + 1, updated_at = now()
+FROM jsonb_to_recordset(%(labels)s::jsonb) AS n (id uuid, tags text[], metadata jsonb, observation_scopes jsonb)
+WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = n.id
 
 -- touch_bank --
 -- Notes the write and, on the first vector, the model; no row comes back when the vectors are another model's.
@@ -98,12 +124,12 @@ WITH matching AS MATERIALIZED (
                 WHEN 'occurred_end' THEN u.occurred_end END AS axis
     FROM (
         SELECT v.id, v.fact_type, v.text, v.context, v.tags, v.document_id, v.mentioned_at, v.occurred_start, v.occurred_end,
-               v.created_at, v.updated_at
+               v.created_at, v.updated_at, v.created_by, v.last_by, NULL::uuid[] AS entity_ids
         FROM memory_units AS v
         WHERE v.tenant_id = %(tenant_id)s AND v.bank_id = %(bank_id)s::uuid AND %(state)s::text = 'valid'
         UNION ALL
         SELECT i.id, i.fact_type, i.text, i.context, i.tags, i.document_id, i.mentioned_at, i.occurred_start, i.occurred_end,
-               i.created_at, i.updated_at
+               i.created_at, i.updated_at, NULL, NULL, i.entity_ids
         FROM invalidated_memory_units AS i
         WHERE i.tenant_id = %(tenant_id)s AND i.bank_id = %(bank_id)s::uuid AND %(state)s::text = 'invalidated'
     ) AS u
@@ -116,15 +142,16 @@ WITH matching AS MATERIALIZED (
       AND (%(document)s::text IS NULL OR u.document_id = (
               SELECT d.document_id FROM documents AS d
               WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.external_id = %(document)s::text))
-      AND (%(entity)s::uuid IS NULL OR EXISTS (
+      AND (%(entity)s::uuid IS NULL OR %(entity)s::uuid = ANY (u.entity_ids) OR EXISTS (
               SELECT FROM unit_entities AS e
               WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid
                 AND e.entity_id = %(entity)s::uuid AND e.unit_id = u.id))
+      AND (%(written_by)s::jsonb IS NULL OR u.created_by @> %(written_by)s::jsonb OR u.last_by @> %(written_by)s::jsonb)
       AND (%(consolidation)s::text IS NULL OR u.fact_type <> 'observation' AND %(consolidation)s::text = (
               SELECT CASE WHEN bool_or(w.state = 'failed') THEN 'failed' WHEN bool_or(w.state = 'pending') THEN 'pending'
                           WHEN count(*) > 0 THEN 'done' END
               FROM consolidation_work AS w
-              WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.fact_id = u.id))
+              WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.fact_id = u.id AND NOT w.is_rebuild))
 ), windowed AS MATERIALIZED (
     SELECT m.id, m.mentioned_at, m.created_at, m.axis
     FROM matching AS m
@@ -181,9 +208,21 @@ CROSS JOIN LATERAL (
     SELECT CASE WHEN NOT bool_or(k.state = 'pending') THEN max(k.done_at) END AS consolidated_at,
            max(k.failed_at) FILTER (WHERE k.state = 'failed') AS consolidation_failed_at
     FROM consolidation_work AS k
-    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.fact_id = u.id
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.fact_id = u.id AND NOT k.is_rebuild
 ) AS w
 ORDER BY array_position(%(ids)s::uuid[], u.id)
+
+-- scope_states --
+-- How a fact stands in each of its scopes that pass the filter; one that belongs to none has a row that says so.
+SELECT s.tags, w.state, w.outcome, w.error
+FROM consolidation_work AS w
+LEFT JOIN scopes AS s ON s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.fact_id = %(memory_id)s::uuid AND NOT w.is_rebuild
+  AND (w.scope_id IS NULL
+       OR (%(any_of)s::text[] IS NULL OR s.tags && %(any_of)s::text[])
+          AND (%(predicate)s::jsonpath IS NULL
+               OR jsonb_path_match(to_jsonb(s.tags), %(predicate)s::jsonpath, %(variables)s::jsonb)))
+ORDER BY s.tags COLLATE "C"
 
 -- sees --
 -- Whether a memory, valid or invalidated, passes the filters.

@@ -99,10 +99,16 @@ DELETE FROM reflect_steps WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_i
 
 -- forget_answers --
 -- Removes the answers of the bank's runs that have ended, with what they read.
-WITH forgotten AS (
-    UPDATE reflect_runs SET answer = NULL, delivered_at = coalesce(delivered_at, now()), updated_at = now()
-    WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND ended_at IS NOT NULL
-    RETURNING run_id
+WITH ended AS MATERIALIZED (
+    SELECT r.run_id FROM reflect_runs r
+    WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.ended_at IS NOT NULL
+    ORDER BY r.run_id
+    FOR UPDATE
+), forgotten AS (
+    UPDATE reflect_runs r SET answer = NULL, delivered_at = coalesce(r.delivered_at, now()), updated_at = now()
+    FROM ended e
+    WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.run_id = e.run_id
+    RETURNING r.run_id
 )
 DELETE FROM reflect_steps s USING forgotten f
 WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s::uuid AND s.run_id = f.run_id
@@ -121,7 +127,8 @@ FROM memory_units u
 LEFT JOIN documents d ON d.tenant_id = u.tenant_id AND d.bank_id = u.bank_id AND d.document_id = u.document_id
 LEFT JOIN chunks c ON c.tenant_id = u.tenant_id AND c.bank_id = u.bank_id AND c.document_id = u.document_id
      AND c.chunk_index = u.chunk_index
-WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = ANY (%(ids)s::uuid[]) AND u.fact_type <> 'observation'
+WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = ANY (%(ids)s::uuid[])
+  AND u.fact_type NOT IN ('observation', 'shadow')
 
 -- cited --
 -- Memories as they are now.
@@ -130,13 +137,3 @@ SELECT u.id, u.text, u.fact_type, u.context, u.occurred_start, u.occurred_end, u
 FROM memory_units u
 LEFT JOIN documents d ON d.tenant_id = u.tenant_id AND d.bank_id = u.bank_id AND d.document_id = u.document_id
 WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = ANY (%(ids)s::uuid[])
-
--- freshness --
--- By observation: the facts of its exact scope that wait, and those given up.
-SELECT u.id,
-       (SELECT count(*) FROM consolidation_work w WHERE w.tenant_id = u.tenant_id AND w.bank_id = u.bank_id AND w.scope_id = u.scope_id
-        AND w.state = 'pending') AS pending,
-       (SELECT count(*) FROM consolidation_work w WHERE w.tenant_id = u.tenant_id AND w.bank_id = u.bank_id AND w.scope_id = u.scope_id
-        AND w.state = 'failed') AS failed
-FROM memory_units u
-WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = ANY (%(ids)s::uuid[]) AND u.fact_type = 'observation'

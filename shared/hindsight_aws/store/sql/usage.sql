@@ -10,3 +10,15 @@ FROM jsonb_to_recordset(%(entries)s::jsonb) AS n
      input_tokens bigint, output_tokens bigint, cache_read_tokens bigint, cache_write_tokens bigint, calls integer,
      usd numeric(18, 9), latency_ms integer)
 ON CONFLICT DO NOTHING
+
+-- of_bank --
+-- What a bank's model calls came to, by task and model; calls that the price table did not know are counted, not priced.
+SELECT task, model_id, sum(calls)::bigint AS calls, coalesce(sum(calls) FILTER (WHERE status <> 'ok'), 0)::bigint AS failed_calls,
+       sum(input_tokens)::bigint AS input_tokens, sum(output_tokens)::bigint AS output_tokens,
+       sum(cache_read_tokens)::bigint AS cache_read_tokens, sum(cache_write_tokens)::bigint AS cache_write_tokens,
+       sum(usd) AS usd, coalesce(sum(calls) FILTER (WHERE usd IS NULL), 0)::bigint AS unpriced_calls
+FROM usage_ledger
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
+  AND at >= coalesce(%(start)s::timestamptz, '-infinity') AND at < coalesce(%(end)s::timestamptz, 'infinity')
+GROUP BY task, model_id
+ORDER BY task, model_id

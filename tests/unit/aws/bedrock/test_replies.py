@@ -36,6 +36,8 @@ def use(given: JsonValue, name: str = "record_facts") -> JsonObject:
         answer(use(FACTS), stop="end_turn"),
         answer(use('{"facts": [{"what": "a", "fact_type": "world"}]}')),
         answer(use({"facts": '[{"what": "a", "fact_type": "world"}]'})),
+        pytest.param(answer(use([{"what": "a", "fact_type": "world"}])), id="[R039] bare list"),
+        pytest.param(answer(use('[{"what": "a", "fact_type": "world"}]')), id="[R039] bare list as text"),
         answer({"text": '```json\n{"facts": [{"what": "a", "fact_type": "world"}]}\n```'}, stop="end_turn"),
         answer(
             {"text": 'I read {this} and {"that": 1}. {"facts": [{"what": "a", "fact_type": "world"}]}'}, stop="end_turn"
