@@ -76,8 +76,8 @@ def show_beliefs(door: Door) -> None:
     quoted = door.get("/stats")["evidence_by_origin"]["model"]
     say("")
     share = 100 * quoted // len(rests)
-    say(f"Of {len(rests)} pieces of evidence the model quoted {quoted} itself ({share} %); the others are whole facts,")
-    say("where it gave no quote or one that the fact does not hold.")
+    say(f"Of {len(rests)} pieces of evidence the model quoted {quoted} itself ({share} %). Where it gives no quote, or")
+    say("one that the fact does not hold, the whole fact is the evidence.")
 
 
 def show_belief(observation: dict[str, Any]) -> None:
