@@ -201,6 +201,10 @@ def _assert_once(storm: Storm, asked: int) -> None:
     assert Counter((row["kind"], row["tokens"]) for row in used) == {
         ("batch_retain", "120"): asked, ("retain", "120"): asked,
     }  # fmt: skip
+    told = shop.rows("SELECT event, status, operation_id, count(*) AS n FROM webhook_events GROUP BY 1, 2, 3")
+    assert Counter((row["event"], row["status"], row["n"]) for row in told) == {
+        ("retain.completed", "completed", 1): asked
+    }
     banks = [row["bank_id"] for row in shop.rows("SELECT bank_id FROM banks")]
     with psycopg.connect(shop.database.admin_url, row_factory=dict_row) as rows:
         rows.execute("SET search_path = hindsight, public")
