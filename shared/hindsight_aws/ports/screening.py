@@ -1,6 +1,6 @@
 """What a deployment may plug in beside the built-in detectors: a guard outside the process, such as a model's.
 
-Called by retain/screening before the first transaction; fulfilled by nobody yet (docs/howto/screening.md says how).
+Called by retain/intake/guard before the first transaction; fulfilled by the class that HINDSIGHT_CONTENT_GUARD names.
 """
 
 from __future__ import annotations

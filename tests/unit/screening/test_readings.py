@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from hindsight_aws.model.screening import WITHOUT_RULES, ScreeningPolicy
 from hindsight_aws.retain.chunking.chunk import chunk_text
 from hindsight_aws.retain.intake.accepted import DocumentTask, Part
-from hindsight_aws.retain.screening import redacted, screen
-from hindsight_aws.retain.screening.readings import readings
+from hindsight_aws.retain.intake.screen import screen
+from hindsight_aws.screening import redacted
+from hindsight_aws.screening.readings import readings
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"
 PASSWORD = "hunter2" + "Zebra!77"

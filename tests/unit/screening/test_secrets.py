@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hindsight_aws.model.screening import DETECTORS, GROUPS, SECRETS, WITHOUT_RULES, ScreeningPolicy
-from hindsight_aws.retain.screening import redacted
-from hindsight_aws.retain.screening.detectors import BUILT_IN
+from hindsight_aws.screening import redacted
+from hindsight_aws.screening.detectors import BUILT_IN
 
 EXAMPLE_ID = "AKIA" + "IOSFODNN7EXAMPLE"
 SECRET_HALF = "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY"

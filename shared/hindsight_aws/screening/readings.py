@@ -1,6 +1,6 @@
 """The ways in which a text can be read: as it stands, and with its JSON escapes written out, as chunking writes them.
 
-Called by retain/screening/screen, so that a find is a find however it is spelled; pure.
+Called by screening/screen, so that a find is a find however it is spelled; pure.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from hindsight_aws.retain.screening.secrets import Span
+from hindsight_aws.screening.secrets import Span
 from hindsight_aws.text.sanitise import clean
 
 _ESCAPE: Final = re.compile(

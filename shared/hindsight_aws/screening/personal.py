@@ -1,6 +1,6 @@
 """Finds data about people in text, by common patterns, with a checksum where there is one.
 
-Called through retain/screening/detectors; each function is pure and takes time in proportion to the text.
+Called through screening/detectors; each function is pure and takes time in proportion to the text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Final
 
-from hindsight_aws.retain.screening.secrets import Span
+from hindsight_aws.screening.secrets import Span
 
 _LOCAL: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-!#$&'*/=?^`{|}~")
 _LONGEST_LOCAL: Final = 64

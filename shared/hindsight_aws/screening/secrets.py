@@ -1,6 +1,6 @@
 """Finds secrets in text: keys, tokens, passwords, each by a pure function over one text.
 
-Called through retain/screening/detectors.  Every pattern takes time in proportion to the text, whatever is in it: its
+Called through screening/detectors.  Every pattern takes time in proportion to the text, whatever is in it: its
 repeats are bounded or cannot begin inside themselves.  Letters of other scripts end a secret as a blank does.
 """
 

@@ -1,6 +1,6 @@
 """Asks a deployment's own guard about injected instructions, outside any transaction, where a bank wants them found.
 
-Called by retain and submit before they write; calls ports/screening.
+Called by retain, submit and the conversion of files before they write; calls ports/screening.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.screening import INSTRUCTIONS
 from hindsight_aws.retain.intake.accepted import DocumentTask, Part
 from hindsight_aws.retain.ports import RetainPorts
-from hindsight_aws.retain.screening.detectors import BUILT_IN, Detector
-from hindsight_aws.retain.screening.policy import policy_of
-from hindsight_aws.retain.screening.secrets import Span
+from hindsight_aws.screening import BUILT_IN, Detector, Span, policy_of
 
 
 def guarded(

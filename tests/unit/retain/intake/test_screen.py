@@ -20,7 +20,8 @@ from hindsight_aws.model.screening import OFF, WITHOUT_RULES, Screening, Screeni
 from hindsight_aws.retain import RetainItem, RetainRequest
 from hindsight_aws.retain.intake.accept import accept
 from hindsight_aws.retain.intake.accepted import DocumentTask, Part, to_json
-from hindsight_aws.retain.screening import as_result, ledger_lines, policy_of, screen
+from hindsight_aws.retain.intake.screen import screen
+from hindsight_aws.screening import as_result, ledger_lines, policy_of
 from hindsight_aws.settings import Settings
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hindsight_aws.model.screening import INSTRUCTIONS, ScreeningPolicy
-from hindsight_aws.retain.screening import redacted
+from hindsight_aws.screening import redacted
 
 POLICY = ScreeningPolicy({INSTRUCTIONS: "redact"})
 

@@ -1,4 +1,4 @@
-"""The detectors by name.  Called by retain/screening/screen; a deployment's own come in through ports/screening."""
+"""The detectors by name.  Called by screening/screen; a deployment's own come in through ports/screening."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from hindsight_aws.model.screening import INSTRUCTIONS, IP_ADDRESS
-from hindsight_aws.retain.screening import personal, secrets
-from hindsight_aws.retain.screening.instructions import injected_instructions
-from hindsight_aws.retain.screening.secrets import Span
+from hindsight_aws.screening import personal, secrets
+from hindsight_aws.screening.instructions import injected_instructions
+from hindsight_aws.screening.secrets import Span
 
 Detector: TypeAlias = Callable[[str], Iterable[Span]]
 """Gives the half-open spans of a text that it finds, in any order; pure, and linear in the length of the text."""

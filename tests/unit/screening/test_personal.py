@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hindsight_aws.model.screening import ScreeningPolicy
-from hindsight_aws.retain.screening import redacted
-from hindsight_aws.retain.screening.detectors import BUILT_IN
+from hindsight_aws.screening import redacted
+from hindsight_aws.screening.detectors import BUILT_IN
 
 FOUND = {
     "email": ("email", "Write to ann.lee+x@mail.example.org!", "Write to [redacted:email]!"),

@@ -1,6 +1,6 @@
 """Finds text that speaks to the model instead of to a reader: orders to forget its rules, forged roles, hidden asks.
 
-Called through retain/screening/detectors.  A heuristic over wordings seen in attacks, in a few languages: it marks
+Called through screening/detectors.  A heuristic over wordings seen in attacks, in a few languages: it marks
 what is worth a second look and proves nothing either way, hence its default action `allow`.
 """
 
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from hindsight_aws.retain.screening.secrets import Span, lowered
+from hindsight_aws.screening.secrets import Span, lowered
 
 _FIRST_WORDS = re.compile(
     r"ignor|disregard|forget|override|bypass|reveal|print|repeat|show|leak|output|you are now|do not|don't|never|new "
