@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from hindsight_aws.store.queries import queries, topics
+from hindsight_aws.store.queries import queries
+from tests.support.statements import topics
 
 _CLEAN_SLATE = {
     "outcome": "NULL",

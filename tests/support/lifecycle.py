@@ -119,16 +119,20 @@ class World:
         return f"{_SUBJECTS[subject % 3]} was in place {next(self._numbers)}."
 
     def correct(self, which: int, how: str) -> None:
-        """Edits a memory, takes it out of use, or puts an archived one back."""
-        memory = self._memory(which, archived=how == "revert")
+        """Edits a memory, takes it out of use, puts an archived one back, or deletes a valid or an archived one."""
+        memory = self._memory(which, archived=how in {"revert", "delete archived"})
         if memory is None:
+            return
+        ports = CurationPorts(self.desk, self.embedder, self.wakeups, self.settings)
+        if how.startswith("delete"):
+            with suppress(*_EXPECTED):
+                curation.delete_fact(ports, self.principal, BANK, memory)
             return
         correction = {
             "edit": Correction(Edit(frozenset({"text"}), text=self.line(which, 2))),
             "invalidate": Correction(state="invalidated"),
             "revert": Correction(state="valid"),
         }[how]
-        ports = CurationPorts(self.desk, self.embedder, self.wakeups, self.settings)
         with suppress(*_EXPECTED):
             curation.correct(ports, self.principal, BANK, memory, correction)
 

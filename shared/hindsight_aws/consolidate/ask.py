@@ -11,12 +11,14 @@ from datetime import datetime
 
 from hindsight_aws.consolidate.reply import Reply, read_reply
 from hindsight_aws.errors import ModelReplyMalformed
+from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.plan import ShownFact, ShownObservation
 from hindsight_aws.model.strategy import Policy
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall, TextModel, UsageSink
 from hindsight_aws.prompts.blocks import data_block
 from hindsight_aws.prompts.contract.consolidate import CONSOLIDATE, JUDGE_DUPLICATE
 from hindsight_aws.prompts.registry import prompt
+from hindsight_aws.settings import Settings
 
 _DEFAULT_MISSION = "Keep whatever looks worth remembering about any subject."
 _REVISION_TOKENS = 8_192
@@ -32,6 +34,12 @@ class Caller:
     bank: str
 
 
+def caller_of(settings: Settings, tenant_id: TenantId, bank: str) -> Caller:
+    """On whose behalf the bank's scopes are consolidated, and by which model."""
+    model = settings.hindsight_api_consolidation_llm_model or settings.hindsight_api_llm_model
+    return Caller(model, str(tenant_id), bank)
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """Whether two texts are one claim; `text` is the joint wording, or None to keep the older one."""
@@ -40,47 +48,48 @@ class Judgement:
     text: str | None = None
 
 
-def ask_for_revision(
-    model: TextModel,
-    caller: Caller,
-    policy: Policy,
-    facts: Sequence[ShownFact],
-    observations: Sequence[ShownObservation],
-    room: int | None,
-    *,
-    was_refused: bool,
-    usage: UsageSink,
-) -> Reply:
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a revision is asked of: facts, what is believed in their scope, and how many beliefs may still be made."""
+
+    facts: Sequence[ShownFact] = ()
+    observations: Sequence[ShownObservation] = ()
+    room: int | None = None
+    was_refused: bool = False
+
+
+def revision_call(caller: Caller, policy: Policy, revision: Revision) -> ModelCall:
+    """The call that asks what these facts of one scope change."""
+    blocks = [data_block("mission", {"text": policy.mission or _DEFAULT_MISSION})]
+    if revision.room is not None:
+        blocks.append(data_block("capacity", {"remaining": revision.room}))
+    if revision.was_refused:
+        refused: JsonObject = {"action": "delete", "reason": "merged_into must name another shown observation"}
+        blocks.append(data_block("refused", [refused]))
+    blocks.append(data_block("facts", [_fact(fact) for fact in revision.facts]))
+    blocks.append(data_block("observations", [_observation(observation) for observation in revision.observations]))
+    asked = prompt("consolidate")
+    return ModelCall(
+        task=CONSOLIDATE.name,
+        prompt=asked.ref,
+        model=caller.model,
+        system=asked.text,
+        blocks=tuple(blocks),
+        max_tokens=_REVISION_TOKENS,
+        tenant=caller.tenant,
+        bank=caller.bank,
+        tools=CONSOLIDATE.tools,
+        forced_tool=CONSOLIDATE.tools[0].name,
+        temperature=0.0,
+    )
+
+
+def ask_for_revision(model: TextModel, caller: Caller, policy: Policy, revision: Revision, usage: UsageSink) -> Reply:
     """What the model makes of these facts of one scope.
 
     Raises: ModelReplyMalformed and whatever the model raises.
     """
-    blocks = [data_block("mission", {"text": policy.mission or _DEFAULT_MISSION})]
-    if room is not None:
-        blocks.append(data_block("capacity", {"remaining": room}))
-    if was_refused:
-        refused: JsonObject = {"action": "delete", "reason": "merged_into must name another shown observation"}
-        blocks.append(data_block("refused", [refused]))
-    blocks.append(data_block("facts", [_fact(fact) for fact in facts]))
-    blocks.append(data_block("observations", [_observation(observation) for observation in observations]))
-    asked = prompt("consolidate")
-    reply = model.ask(
-        ModelCall(
-            task=CONSOLIDATE.name,
-            prompt=asked.ref,
-            model=caller.model,
-            system=asked.text,
-            blocks=tuple(blocks),
-            max_tokens=_REVISION_TOKENS,
-            tenant=caller.tenant,
-            bank=caller.bank,
-            tools=CONSOLIDATE.tools,
-            forced_tool=CONSOLIDATE.tools[0].name,
-            temperature=0.0,
-        ),
-        usage,
-    )
-    return read_reply(reply.tool_input)
+    return read_reply(model.ask(revision_call(caller, policy, revision), usage).tool_input)
 
 
 def ask_for_judgement(model: TextModel, caller: Caller, new: str, existing: str, usage: UsageSink) -> Judgement:

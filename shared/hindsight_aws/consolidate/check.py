@@ -69,6 +69,10 @@ class _Checker:
         used |= {e.fact_id for update in self._updates.values() for e in update.evidence}
         capped -= used
         skipped = self._skipped(reply.skipped) - used - capped
+        is_full = room == 0
+        if is_full:
+            # A model that was told there is no room skips what it would have kept: a wider cap asks about it again.
+            capped, skipped = capped | skipped, set()
         overlooked = frozenset(self._facts) - used - capped - skipped
         return Plan(
             creates=tuple(kept),
@@ -79,6 +83,7 @@ class _Checker:
             overlooked=overlooked,
             refusals=tuple(self._refusals),
             refused_delete=self._refused_delete,
+            is_full=is_full,
         )
 
     def _take_updates(self, actions: Sequence[Action]) -> list[Action]:

@@ -63,8 +63,9 @@ def compact(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease, h
     A merge asks the same judge and writes in the same way as consolidation does; an observation is merged once in a
     window at most, so that chains are followed pair by pair.
 
-    Guarantees: at-least-once safe; at most HINDSIGHT_CONSOLIDATION_MAX_DUPLICATE_CHECKS questions in a window, none of
-    them twice about the same texts; a model that cannot be asked leaves the window open for a later sweep.
+    Guarantees: at-least-once safe; at most HINDSIGHT_CONSOLIDATION_MAX_DUPLICATE_CHECKS questions in a look, none of
+    them twice about the same texts once it has ended; a model that cannot be asked leaves the window open for a later
+    sweep.  A window whose looks began to ask more than HINDSIGHT_CONSOLIDATION_MAX_CALLS times ends with suggestions.
     Raises: WorkSuperseded when the lease was lost, WorkCancelled when the work was cancelled.
     """
     with ports.store.transaction(where.tenant_id) as tx:
@@ -93,6 +94,8 @@ def _merge(this_round: Round, look: _Look) -> bool:
     """Asks about each pair and merges those that say the same; False when the model cannot be asked now."""
     writes: list[ObservationWrite] = []
     look.is_whole = len(look.pairs) < MOST_PAIRS
+    if not _may_ask(this_round, look):
+        return True
     most = this_round.ports.settings.hindsight_consolidation_max_duplicate_checks
     try:
         for pair in look.pairs:
@@ -114,10 +117,23 @@ def _merge(this_round: Round, look: _Look) -> bool:
     except (ModelThrottled, ModelUnavailable, ModelDenied):
         this_round.keep_usage()
         return False
-    except WorkSuperseded:
+    except (WorkSuperseded, WorkRaced):
         this_round.keep_usage()
         raise
     return _is_written(this_round, look, writes)
+
+
+def _may_ask(this_round: Round, look: _Look) -> bool:
+    """Counts the look before its model is asked; False when looks that nobody ended have asked as often as they may."""
+    if all(pair.is_kept_apart for pair in look.pairs):
+        return True
+    where = this_round.where
+    with this_round.ports.store.transaction(where.tenant_id) as tx:
+        tries = tx.compactions.begin_questions(where.bank_id, where.scope_id)
+    if tries > this_round.ports.settings.hindsight_consolidation_max_calls:
+        look.is_whole = False
+        return False
+    return True
 
 
 def _is_written(this_round: Round, look: _Look, writes: Sequence[ObservationWrite]) -> bool:

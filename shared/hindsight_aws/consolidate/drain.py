@@ -26,6 +26,7 @@ from hindsight_aws.errors import (
     ModelThrottled,
     ModelUnavailable,
     WorkCancelled,
+    WorkRaced,
     WorkSuperseded,
 )
 from hindsight_aws.faults import reached
@@ -52,7 +53,7 @@ class Drained(Enum):
     GONE = "the bank or the scope is no more, or observations are off"
     UNFINISHED = "time is up; the scope was woken again"
     ASIDE = "the scope's observations are being made anew in its shadow, or the shadow came to nothing"
-    DEFERRED = "the model could not be reached, or facts keep changing; the rows wait"
+    DEFERRED = "the model could not be reached, or others keep coming in between; the rows wait"
     SUPERSEDED = "the lease was lost"
     CANCELLED = "somebody cancelled it; what waits waits on"
 
@@ -73,6 +74,8 @@ def drain(ports: ConsolidationPorts, where: ScopeAddress, seconds_left: Callable
         return _stop(ports, where, lease)
     except WorkSuperseded:
         return Drained.SUPERSEDED
+    except WorkRaced:
+        return _give_back(ports, where, lease)
 
 
 def _take_lease(ports: ConsolidationPorts, where: ScopeAddress) -> ScopeLease | Drained:
@@ -153,25 +156,47 @@ def _work(this_round: Round) -> tuple[bool, timedelta | None]:
 def _wait(
     this_round: Round, unreachable: ModelThrottled | ModelUnavailable | ModelDenied
 ) -> tuple[timedelta, int | None]:
-    """How long to wait, and after how many such waits facts fail: only an outage is ever held against them."""
+    """How long to wait, and after how many such waits facts fail: only an outage is ever held against them.
+
+    Where it is a later question that met the quota, the answer to the first is lost and paid for again: ever later.
+    """
     if isinstance(unreachable, ModelDenied):
         return _DENIED_DELAY, None
     if isinstance(unreachable, ModelThrottled):
         until = unreachable.until
-        return (until - this_round.ports.clock.now() if until else _THROTTLED_DELAY), None
-    seconds = min(_FIRST_DELAY_S * 2**this_round.deferrals, _LONGEST_DELAY_S)
-    return timedelta(seconds=seconds), this_round.ports.settings.hindsight_api_consolidation_max_deferrals
+        wait = until - this_round.ports.clock.now() if until else _THROTTLED_DELAY
+        return (wait if this_round.is_unheard else max(wait, _growing(this_round.calls))), None
+    return _growing(this_round.deferrals), this_round.ports.settings.hindsight_api_consolidation_max_deferrals
+
+
+def _growing(times: int) -> timedelta:
+    return timedelta(seconds=min(_FIRST_DELAY_S * 2**times, _LONGEST_DELAY_S))
 
 
 def _release(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease, *, even_if_woken: bool = False) -> bool:
     reached("consolidate.before_release")
     with ports.store.transaction(where.tenant_id) as tx:
         bank = tx.banks.by_id(where.bank_id)
-        tx.consolidation.finish_operations(where.bank_id)
+        is_heard = tx.consolidation.finish_operations(where.bank_id)
         requested = bank is not None and only_requested(resolve(ports.settings, bank.overrides), lease)
-        return tx.consolidation.release_lease(
+        is_released = tx.consolidation.release_lease(
             where.bank_id, lease, even_if_woken=even_if_woken, requested_only=requested
         )
+    if is_heard:
+        ports.wakeups.wake_webhooks(where.tenant_id, where.bank_id)
+    return is_released
+
+
+def _give_back(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease) -> Drained:
+    """Leaves a scope where the database ended this worker's transaction for another's sake; it is woken again soon.
+
+    Holding one row and waiting for no other, this cannot come between others itself.
+    """
+    with ports.store.transaction(where.tenant_id) as tx:
+        tx.consolidation.release_lease(where.bank_id, lease, even_if_woken=True)
+    delay = round(_DISCARDED_DELAY.total_seconds())
+    ports.wakeups.wake_scopes(where.tenant_id, where.bank_id, [ScopeId(where.scope_id)], delay)
+    return Drained.DEFERRED
 
 
 def _stop(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease) -> Drained:

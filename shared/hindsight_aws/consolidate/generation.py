@@ -18,7 +18,7 @@ from hindsight_aws.model.ids import ScopeId
 from hindsight_aws.model.scope import ScopeAddress
 from hindsight_aws.model.strategy import Policy
 from hindsight_aws.ports.consolidation import ScopeLease
-from hindsight_aws.ports.rebuilds import Ending, Shadow
+from hindsight_aws.ports.rebuilds import Ending, Shadow, Standing
 from hindsight_aws.ports.store import Transaction
 
 _WAITS = "waits for the scope's observations to be made anew under its present mission"
@@ -38,6 +38,17 @@ class Concluded(Enum):
     ENDED = "its observations are the scope's now, or it came to nothing"
     WAITING = "facts are to be tried again later"
     AGAIN = "facts or the mission changed: there is work again"
+
+
+def lock_for_turn(tx: Transaction, where: ScopeAddress, lease: ScopeLease, policy: Policy) -> None:
+    """Locks what `take_turn` may need, before the scope whose lease is renewed: facts, and the other generation."""
+    if lease.rebuilds is not None:
+        tx.rebuilds.keep_new_facts(where.bank_id, where.scope_id)
+        tx.rebuilds.hold(where.bank_id, where.scope_id)
+        return
+    standing = tx.rebuilds.standing(where.bank_id, where.scope_id)
+    if standing is not None and _begins(standing, policy):
+        tx.rebuilds.keep_facts(where.bank_id, [ScopeId(where.scope_id)])
 
 
 def take_turn(tx: Transaction, where: ScopeAddress, lease: ScopeLease, policy: Policy) -> Aside | None:
@@ -62,7 +73,8 @@ def take_turn(tx: Transaction, where: ScopeAddress, lease: ScopeLease, policy: P
     if shadow_id is None:
         wanted = Wanted(ScopeId(where.scope_id), policy.brief_hash, None)
         return Aside(begin(tx, where.bank_id, [wanted], subject=None).shadows)
-    tx.rebuilds.adopt(where.bank_id, shadow_id)
+    # New facts are taken over by the shadow's own worker only: this one holds the scope, for which whoever swaps the
+    # shadow waits with the same work in hand.
     return Aside((shadow_id,))
 
 
@@ -90,8 +102,10 @@ def conclude(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease) 
         elif not _is_swapped(ports, tx, where, lease, policy):
             return Concluded.AGAIN
         tx.rebuilds.finish(where.bank_id)
-        tx.consolidation.finish_operations(where.bank_id)
         reached("consolidate.before_swap_commit")
+    # Operations are locked before work: whoever cancels one holds it when it comes to the work that is swapped here.
+    with ports.store.transaction(where.tenant_id) as tx:
+        tx.consolidation.finish_operations(where.bank_id)
     ports.wakeups.wake_scopes(where.tenant_id, where.bank_id, [shadow.rebuilds])
     return Concluded.ENDED
 
@@ -117,9 +131,15 @@ def _turn_of_shadow(tx: Transaction, where: ScopeAddress, policy: Policy) -> Asi
         return Aside((shadow.rebuilds,))
     if shadow.brief_hash != policy.brief_hash:
         tx.rebuilds.restart(where.bank_id, where.scope_id, policy.brief_hash)
-    tx.rebuilds.adopt(where.bank_id, where.scope_id)
+    else:
+        tx.rebuilds.adopt(where.bank_id, where.scope_id)
     tx.rebuilds.note_progress(where.bank_id, where.scope_id)
     return None
+
+
+def _begins(standing: Standing, policy: Policy) -> bool:
+    """Whether the scope is to be rebuilt now, and is not yet."""
+    return standing.shadow_id is None and standing.waits_until is None and standing.is_outdated(policy.brief_hash)
 
 
 def _is_pointless(shadow: Shadow, policy: Policy) -> bool:

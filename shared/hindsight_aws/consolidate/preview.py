@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hindsight_aws.errors import InvalidField, InvalidRequest
-from hindsight_aws.model.strategy import Strategy, parse
+from hindsight_aws.model.strategy import Strategy, parse_new
 
 MOST_SCOPES = 10_000
 """Scopes a preview reads, those with most observations first."""
@@ -37,7 +37,7 @@ class _Handled:
 def drafts(value: Sequence[object]) -> tuple[Strategy, ...]:
     """The strategies of a preview request.  Raises InvalidField, as a body of the wrong shape does."""
     try:
-        return parse(list(value), "strategies")
+        return parse_new(list(value), "strategies")
     except InvalidRequest as wrong:
         field, _, problem = str(wrong).partition(" ")
         raise InvalidField(field.rstrip(":"), problem) from None

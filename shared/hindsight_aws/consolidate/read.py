@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from hindsight_aws.banks.config import resolve
 from hindsight_aws.consolidate.batch import choose
 from hindsight_aws.consolidate.budget import pool, within
-from hindsight_aws.consolidate.generation import Aside, take_turn
+from hindsight_aws.consolidate.generation import Aside, lock_for_turn, take_turn
 from hindsight_aws.consolidate.policy import policy_of
 from hindsight_aws.consolidate.ports import ConsolidationPorts
 from hindsight_aws.consolidate.round import Round, only_requested
@@ -18,12 +18,13 @@ from hindsight_aws.errors import WorkCancelled, WorkSuperseded
 from hindsight_aws.model.plan import ShownObservation
 from hindsight_aws.model.scope import ScopeAddress
 from hindsight_aws.model.strategy import Policy
-from hindsight_aws.ports.consolidation import ScopeLease
+from hindsight_aws.ports.consolidation import PendingFact, ScopeLease
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.text.tokens import count_tokens
 
 _RELATED_PER_FACT = 20
 _READ_AHEAD = 4
+_GIVEN_UP = "given up after {} model calls: whoever asked last never said what was answered"
 
 
 def read_round(
@@ -37,11 +38,15 @@ def read_round(
     """
     with ports.store.transaction(where.tenant_id) as tx:
         bank = tx.banks.by_id(where.bank_id)
-        seconds = ports.settings.hindsight_api_consolidation_lease_seconds
-        if bank is None or not tx.consolidation.renew_lease(where.bank_id, lease, seconds):
-            raise WorkSuperseded("the scope's lease was taken over, or its bank is gone")
+        if bank is None:
+            raise WorkSuperseded("the bank is gone")
         config = resolve(ports.settings, bank.overrides)
         policy = policy_of(config, lease.tags)
+        lock_for_turn(tx, where, lease, policy)
+        if not tx.consolidation.renew_lease(
+            where.bank_id, lease, ports.settings.hindsight_api_consolidation_lease_seconds
+        ):
+            raise WorkSuperseded("the scope's lease was taken over")
         by_request = only_requested(config, lease)
         if by_request and not tx.consolidation.pending_facts(where.bank_id, where.scope_id, 1, requested_only=True):
             return None
@@ -52,7 +57,7 @@ def read_round(
         due = tx.consolidation.pending_facts(
             where.bank_id, where.scope_id, size * _READ_AHEAD, requested_only=by_request
         )
-        batch = choose(due, size)
+        batch = choose(_affordable(tx, where, due, ports.settings.hindsight_consolidation_max_calls), size)
         if not batch:
             return None
         if tx.consolidation.was_cancelled(where.bank_id, lease):
@@ -66,6 +71,14 @@ def read_round(
     chosen = pool(related, tokens, ports.settings.hindsight_api_consolidation_max_tokens)
     shown = _budgeted([observations[observation_id] for observation_id in chosen], policy)
     return Round(ports, where, lease, bank, policy, batch, shown, room, size, has_time)
+
+
+def _affordable(tx: Transaction, where: ScopeAddress, due: Sequence[PendingFact], most: int) -> list[PendingFact]:
+    """The facts that may be asked about once more; the others, whose workers never came back, fail."""
+    spent = [row.work_id for row in due if row.calls >= most]
+    if spent:
+        tx.consolidation.give_up(where.bank_id, spent, _GIVEN_UP.format(most))
+    return [row for row in due if row.calls < most]
 
 
 def _room(tx: Transaction, where: ScopeAddress, policy: Policy) -> int | None:

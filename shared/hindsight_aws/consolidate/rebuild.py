@@ -98,13 +98,14 @@ def tend_policy(store: Store, settings: Settings, tenant_id: TenantId, bank_id: 
         found = [(scope, policies(scope.tags)) for scope in _scopes(tx, bank_id) if not scope.is_rebuilding]
         outdated = [pair for pair in found if pair[0].is_outdated(pair[1].brief_hash)]
         current = [pair for pair in found if _is_to_note(*pair)]
+        ready = [_wanted(*pair) for pair in outdated if not pair[0].is_put_off]
+        # It locks facts; what is noted next locks scopes, which come after them.
+        begun = begin(tx, bank_id, ready[:MOST_AT_ONCE], subject=None)
         tx.rebuilds.accept(
             bank_id,
             {scope.scope_id: policy for scope, policy in current},
             [scope.scope_id for scope, policy in current if scope.capped and _has_room(scope, policy)],
         )
-        ready = [_wanted(*pair) for pair in outdated if not pair[0].is_put_off]
-        begun = begin(tx, bank_id, ready[:MOST_AT_ONCE], subject=None)
         if len(outdated) <= min(len(ready), MOST_AT_ONCE):
             tx.rebuilds.saw_policy(bank_id, digest)
     return begun.shadows

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Literal
 from uuid import UUID, uuid4
 
 from hindsight_aws.banks.config import BankConfig, resolve
-from hindsight_aws.consolidate.ask import Caller, Judgement, ask_for_judgement, ask_for_revision
+from hindsight_aws.consolidate.ask import (
+    Caller,
+    Judgement,
+    Revision,
+    ask_for_judgement,
+    ask_for_revision,
+    caller_of,
+)
 from hindsight_aws.consolidate.batch import ALONE, attempts_after, looks_after
 from hindsight_aws.consolidate.check import make_plan
 from hindsight_aws.consolidate.policy import policy_of
@@ -39,7 +46,10 @@ _DUPLICATES_PROBED = 5
 
 @dataclass(slots=True)
 class Round:
-    """A batch of one scope's facts and what is shown with it; `run` may be called once."""
+    """A batch of one scope's facts and what is shown with it; `run` may be called once.
+
+    `is_counted`: the question about the batch is noted on its rows.  `is_unheard`: it was asked and not answered.
+    """
 
     ports: ConsolidationPorts
     where: ScopeAddress
@@ -54,6 +64,8 @@ class Round:
     run_id: UUID = field(default_factory=uuid4)
     usage: list[ModelUsage] = field(default_factory=list)
     judged: int = 0
+    is_counted: bool = False
+    is_unheard: bool = False
     started_at: datetime = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,17 +76,22 @@ class Round:
         """How often the batch was put off already."""
         return max(row.deferrals for row in self.batch)
 
+    @property
+    def calls(self) -> int:
+        """How many calls about the batch settled nothing before."""
+        return max(row.calls for row in self.batch)
+
     def run(self) -> bool:
         """Asks, plans and applies; False when the batch changed meanwhile and the answer was discarded.
 
         Raises: what the model raises, with its usage kept for the ledger; WorkSuperseded when the lease is lost,
-        WorkCancelled when the work was cancelled.  A batch that changed meanwhile is discarded: its facts are still
-        pending and are read again.
+        WorkCancelled when the work was cancelled, WorkRaced.  A batch that changed meanwhile is discarded: its facts
+        are still pending and are read again.
         """
         plan = self._plan()
         try:
             writes = reconcile(plan, self, self.ports.settings.hindsight_api_consolidation_dedup_threshold)
-        except WorkSuperseded:
+        except (WorkSuperseded, WorkRaced):
             self.keep_usage()
             raise
         reached("consolidate.after_model")
@@ -122,10 +139,15 @@ class Round:
 
         `is_denied`: waiting does not help whoever asked for the work, whose operations fail.
         """
-        with self.ports.store.transaction(self.where.tenant_id) as tx:
-            if is_denied:
+        if is_denied:
+            # Not in one transaction with what follows: it locks the work of other scopes.
+            with self.ports.store.transaction(self.where.tenant_id) as tx:
                 tx.consolidation.refuse_operations(self.where.bank_id, self.where.scope_id, error)
-            tx.consolidation.defer(self.where.bank_id, self.lease, until, error, fails_after=fails_after)
+        unheard = [row.work_id for row in self.batch] if self.is_unheard else []
+        with self.ports.store.transaction(self.where.tenant_id) as tx:
+            tx.consolidation.defer(
+                self.where.bank_id, self.lease, until, error, fails_after=fails_after, unheard=unheard
+            )
             tx.usage.record(self._ledger())
 
     def note_bad_answer(self, error: str) -> None:
@@ -151,9 +173,7 @@ class Round:
 
     @property
     def _caller(self) -> Caller:
-        settings = self.ports.settings
-        model = settings.hindsight_api_consolidation_llm_model or settings.hindsight_api_llm_model
-        return Caller(model, str(self.where.tenant_id), self.bank.external_id)
+        return caller_of(self.ports.settings, self.where.tenant_id, self.bank.external_id)
 
     def _plan(self) -> Plan:
         facts = [row.fact for row in self.batch]
@@ -161,16 +181,13 @@ class Round:
             return Plan(capped=frozenset(fact.id for fact in facts))
         if self.ports.text_model is None:
             raise ModelUnavailable("no text model is configured")
-        reply = ask_for_revision(
-            self.ports.text_model,
-            self._caller,
-            self.policy,
-            facts,
-            self.observations,
-            self.room,
-            was_refused=any(row.was_refused_delete for row in self.batch),
-            usage=self.usage.append,
-        )
+        self._renew(begins_call=True)
+        reached("consolidate.before_model")
+        self.is_counted = self.is_unheard = True
+        was_refused = any(row.was_refused_delete for row in self.batch)
+        revision = Revision(facts, self.observations, self.room, was_refused)
+        reply = ask_for_revision(self.ports.text_model, self._caller, self.policy, revision, self.usage.append)
+        self.is_unheard = False
         return make_plan(reply, facts, self.observations, self.room)
 
     def _apply_once_more(self, plan: Plan, writes: Sequence[ObservationWrite]) -> None:
@@ -206,11 +223,12 @@ class Round:
         self.keep_usage()
         self._renew()
         with self.ports.store.transaction(self.where.tenant_id) as tx:
-            work_ids = [row.work_id for row in self.batch]
-            tx.consolidation.count_calls(self.where.bank_id, work_ids, reason, most_calls=self._most_calls)
+            if self.is_counted:
+                work_ids = [row.work_id for row in self.batch]
+                tx.consolidation.discard_answer(self.where.bank_id, work_ids, reason, most_calls=self._most_calls)
 
-    def _renew(self) -> None:
-        """Extends the lease for another model call.
+    def _renew(self, *, begins_call: bool = False) -> None:
+        """Extends the lease for another model call, which is counted on the batch's rows if it is the one about them.
 
         Raises: WorkSuperseded when it was lost, WorkCancelled when the work was cancelled.
         """
@@ -218,6 +236,8 @@ class Round:
         with self.ports.store.transaction(self.where.tenant_id) as tx:
             is_ours = tx.consolidation.renew_lease(self.where.bank_id, self.lease, seconds)
             is_cancelled = is_ours and tx.consolidation.was_cancelled(self.where.bank_id, self.lease)
+            if begins_call and is_ours and not is_cancelled:
+                tx.consolidation.begin_call(self.where.bank_id, [row.work_id for row in self.batch])
         if not is_ours:
             raise WorkSuperseded("the scope's lease was taken over")
         if is_cancelled:

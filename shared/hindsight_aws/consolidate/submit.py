@@ -54,6 +54,8 @@ def submit(
             payload = {} if filters is None else {"scope_ids": [str(scope_id) for scope_id in woken]}
             operation = NewOperation(operation_id, CONSOLIDATION, principal.subject, payload)
             tx.operations.add(bank.bank_id, [operation])
+    # Operations are locked before work: whoever cancels one holds it when it comes to the work.
+    with ports.store.transaction(principal.tenant_id) as tx:
         tx.consolidation.finish_operations(bank.bank_id)
     ports.wakeups.wake_scopes(principal.tenant_id, bank.bank_id, woken)
     return Submitted(operation_id, open_already is not None)
@@ -67,7 +69,8 @@ def recover(
 ) -> int:
     """Makes the bank's failed facts pending again, starting nothing; returns how many there were.
 
-    `scopes` as of `submit`.  What was counted on them, attempts and later tries by the sweep, begins anew.
+    `scopes` as of `submit`.  What was counted on them, attempts and later tries by the sweep, begins anew.  They are as
+    new facts are: where nothing runs by itself they wait until somebody asks for consolidation.
     Raises: NotFound, AccessDenied.
     """
     require_bank(principal, external_id)

@@ -5,13 +5,14 @@ Called by the API; calls ports/runs and, outside any transaction, the embedder.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
 from hindsight_aws.access import bank_not_found, require, require_bank, require_whole_bank
 from hindsight_aws.consolidate.ports import ConsolidationPorts
-from hindsight_aws.errors import Conflict, LeaseHeld, NotFound
+from hindsight_aws.errors import Conflict, LeaseHeld, NotFound, WorkRaced, WorkSuperseded
 from hindsight_aws.model.ids import BankId, RunId, ScopeId
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.ports.consolidation import ScopeLease
@@ -21,6 +22,8 @@ from hindsight_aws.ports.usage import LedgerEntry
 from hindsight_aws.text.terms import frequencies
 
 _MOST_NAMED = 20
+_PAUSES_S = (0.05, 0.1, 0.2)
+"""How long to wait after each attempt that met others at work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,28 @@ def revert(ports: ConsolidationPorts, principal: Principal, external_id: str, ru
     The run's facts wait until somebody asks for consolidation or, with `retry`, are consolidated again now.
 
     Guarantees: all or nothing; what was there stays in the history.
-    Raises: NotFound, AccessDenied; Conflict when later runs changed what this one wrote, naming them, and when there is
-    nothing to go back to; LeaseHeld while the scope is being worked on.
+    Raises: NotFound, AccessDenied; Conflict when later runs changed what this one wrote, naming them, when there is
+    nothing to go back to, and when others keep coming in between; LeaseHeld while the scope is being worked on, but for
+    a moment's patience, in which another undo ends.
     """
     require_bank(principal, external_id)
     require(principal, Permission.ADMIN)
     require_whole_bank(principal)
+    for pause_s in _PAUSES_S:
+        try:
+            return _attempt(ports, principal, external_id, run_id, retry=retry)
+        except (LeaseHeld, WorkSuperseded, WorkRaced):
+            time.sleep(pause_s)
+    try:
+        return _attempt(ports, principal, external_id, run_id, retry=retry)
+    except (WorkSuperseded, WorkRaced):
+        raise Conflict("The observations of this run are being changed by others; nothing was reverted") from None
+
+
+def _attempt(
+    ports: ConsolidationPorts, principal: Principal, external_id: str, run_id: RunId, *, retry: bool
+) -> Undone:
+    """One attempt, which starts from the rows as they are now."""
     with ports.store.transaction(principal.tenant_id) as tx:
         bank = tx.banks.find(external_id)
         if bank is None:

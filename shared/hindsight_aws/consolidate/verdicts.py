@@ -25,7 +25,10 @@ class Settled:
 
 
 def settle(batch: Sequence[PendingFact], plan: Plan, writes: Sequence[ObservationWrite]) -> Settled:
-    """The batch after an answer: nothing counts as not durable that was not skipped by name, or left out when alone."""
+    """The batch after an answer: nothing counts as not durable that was not skipped by name, or left out when alone.
+
+    In a full scope not even that: there it is kept out by the cap.
+    """
     outcomes = _outcomes(writes)
     verdicts, overlooked = [], []
     asks_alone = plan.refused_delete and not all(row.was_refused_delete for row in batch)
@@ -35,7 +38,7 @@ def settle(batch: Sequence[PendingFact], plan: Plan, writes: Sequence[Observatio
         elif row.fact.id in plan.capped:
             verdicts.append(Verdict(row.work_id, "capped"))
         elif row.fact.id in plan.skipped or (len(batch) == 1 and not asks_alone):
-            verdicts.append(Verdict(row.work_id, "not_durable"))
+            verdicts.append(Verdict(row.work_id, "capped" if plan.is_full else "not_durable"))
         else:
             overlooked.append(row.work_id)
     return Settled(tuple(verdicts), tuple(overlooked), asks_alone and bool(overlooked))

@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 from hindsight_aws.errors import InvalidRequest
 
 FIELD = "consolidation_strategies"
+MOST_STRATEGIES = 500
 _ENTRY_KEYS = frozenset(
     {
         "scopes", "observations_mission", "max_observations_per_scope",
@@ -74,13 +75,21 @@ class Strategy:
     @property
     def settings(self) -> tuple[str, ...]:
         """The names of the settings it sets, as they are written."""
-        values = {
+        return tuple(name for name, value in self._values.items() if value is not None)
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The cap and the budgets that it sets, by their names."""
+        return {name: value for name, value in self._values.items() if isinstance(value, int)}
+
+    @property
+    def _values(self) -> Mapping[str, str | int | None]:
+        return {
             "observations_mission": self.mission,
             "max_observations_per_scope": self.max_observations,
             "consolidation_source_facts_max_tokens": self.source_facts_max_tokens,
             "consolidation_source_facts_max_tokens_per_observation": self.source_facts_max_tokens_per_observation,
         }
-        return tuple(name for name, value in values.items() if value is not None)
 
     @property
     def name(self) -> str:
@@ -126,7 +135,6 @@ class Policy:
     source_facts_max_tokens_per_observation: int
     strategy_index: int | None
     strategy_name: str
-    cap_source: Literal["strategy", "limits", "bank"]
 
     @property
     def hash(self) -> str:
@@ -154,10 +162,9 @@ def policy_for(scope: Sequence[str], strategies: Sequence[Strategy], bank: BankP
     The cap alone has a step between: winner → `observation_scope_limits` → bank.
     """
     winner = next((strategy for strategy in strategies if strategy.claims(scope)), None)
-    cap, cap_source = _cap(scope, winner, bank)
     return Policy(
         mission=_first(winner.mission if winner else None, bank.mission),
-        max_observations=cap,
+        max_observations=_cap(scope, winner, bank),
         source_facts_max_tokens=_first(
             winner.source_facts_max_tokens if winner else None, bank.source_facts_max_tokens
         ),
@@ -167,7 +174,6 @@ def policy_for(scope: Sequence[str], strategies: Sequence[Strategy], bank: BankP
         ),
         strategy_index=winner.index if winner else None,
         strategy_name=winner.name if winner else "default",
-        cap_source=cap_source,
     )
 
 
@@ -185,6 +191,24 @@ def parse(value: object, name: str = FIELD) -> tuple[Strategy, ...]:
     return tuple(_strategy(index, entry, f"{name}[{index}]") for index, entry in enumerate(value))
 
 
+def parse_new(value: object, name: str = FIELD) -> tuple[Strategy, ...]:
+    """As `parse`, for what somebody wants stored or tried: also bounded, as the bank's own fields are.
+
+    What was stored before there were bounds is still read by `parse`.
+    """
+    strategies = parse(value, name)
+    if len(strategies) > MOST_STRATEGIES:
+        raise InvalidRequest(f"{name} must have at most {MOST_STRATEGIES} entries, got {len(strategies)}")
+    for strategy in strategies:
+        for key, number in strategy.numbers.items():
+            if not -1 <= number < 2**31:
+                raise InvalidRequest(
+                    f"{name}[{strategy.index}].{key} must be an integer of at least -1 and at most 32 bits, "
+                    f"got {str(number)[:20]}"
+                )
+    return strategies
+
+
 def parse_limits(value: object) -> tuple[ScopeLimit, ...]:
     """The usable rules of `observation_scope_limits`; malformed ones are skipped, as they always were."""
     if not isinstance(value, list):
@@ -200,15 +224,10 @@ def parse_limits(value: object) -> tuple[ScopeLimit, ...]:
     )
 
 
-def _cap(
-    scope: Sequence[str], winner: Strategy | None, bank: BankPolicy
-) -> tuple[int, Literal["strategy", "limits", "bank"]]:
+def _cap(scope: Sequence[str], winner: Strategy | None, bank: BankPolicy) -> int:
     if winner is not None and winner.max_observations is not None:
-        return winner.max_observations, "strategy"
-    for rule in bank.limits:
-        if rule.matches(scope):
-            return rule.limit, "limits"
-    return bank.max_observations, "bank"
+        return winner.max_observations
+    return next((rule.limit for rule in bank.limits if rule.matches(scope)), bank.max_observations)
 
 
 def _first(chosen: Value | None, otherwise: Value) -> Value:

@@ -55,6 +55,10 @@ class Compactions(Protocol):
         """Opens the scope's window, one row however often it is opened; False when nothing is to be looked at."""
         ...
 
+    def begin_questions(self, bank_id: BankId, scope_id: UUID) -> int:
+        """Counts a look at the scope's open window, to be committed before a model is asked; how many there were."""
+        ...
+
     def put_off(self, bank_id: BankId, scope_id: UUID) -> None:
         """Lets the scope come again a window from now."""
         ...

@@ -41,12 +41,17 @@ class ScopeLease:
 
 @dataclass(frozen=True, slots=True)
 class PendingFact:
-    """A due work row with its fact.  `looks` counts answers that overlooked it, `attempts` malformed ones."""
+    """A due work row with its fact.
+
+    `looks` counts answers that overlooked it, `attempts` those that were malformed or that nobody lived to hear, and
+    `calls` all that were asked for since the row was last made pending anew.
+    """
 
     work_id: UUID
     fact: ShownFact
     looks: int
     attempts: int
+    calls: int
     deferrals: int
     was_refused_delete: bool
 
@@ -122,8 +127,19 @@ class Consolidation(Protocol):
         """Ends the open consolidations over the scope as failed; their facts wait on."""
         ...
 
-    def count_calls(self, bank_id: BankId, work_ids: Sequence[UUID], error: str, *, most_calls: int) -> None:
-        """Counts a discarded answer on these rows; one that has cost `most_calls` fails."""
+    def begin_call(self, bank_id: BankId, work_ids: Sequence[UUID]) -> None:
+        """Counts a model call on these rows, and an attempt that came to nothing unless something else is noted later.
+
+        To be committed before the call is made: a worker that dies of it leaves it counted.
+        """
+        ...
+
+    def discard_answer(self, bank_id: BankId, work_ids: Sequence[UUID], error: str, *, most_calls: int) -> None:
+        """Notes on these rows why an answer was discarded; one that has cost `most_calls` fails."""
+        ...
+
+    def give_up(self, bank_id: BankId, work_ids: Sequence[UUID], error: str) -> None:
+        """Ends these rows as failed: they have cost as many calls as they may, and nobody said what was answered."""
         ...
 
     def pending_facts(
@@ -169,26 +185,49 @@ class Consolidation(Protocol):
         ...
 
     def defer(
-        self, bank_id: BankId, lease: ScopeLease, until: datetime, error: str, *, fails_after: int | None
+        self,
+        bank_id: BankId,
+        lease: ScopeLease,
+        until: datetime,
+        error: str,
+        *,
+        fails_after: int | None,
+        unheard: Sequence[UUID] = (),
     ) -> None:
-        """Moves the scope's pending work to `until`; rows deferred `fails_after` times fail (None: never)."""
+        """Moves the scope's due work to `until`; rows deferred `fails_after` times fail (None: never).
+
+        The call that was begun on the rows `unheard` did not come through, and counts for nothing.
+        """
         ...
 
     def open_bank_wide(self, bank_id: BankId) -> OperationId | None:
         """The bank-wide consolidation that is still open, if any."""
         ...
 
-    def request(self, bank_id: BankId, filters: Sequence[Sequence[str]] | None) -> list[ScopeId]:
+    def request(
+        self,
+        bank_id: BankId,
+        filters: Sequence[Sequence[str]] | None = None,
+        *,
+        covered_by: OperationId | None = None,
+    ) -> list[ScopeId]:
         """Makes pending work due now and marks it asked for; returns its scopes.
 
         `filters`: only work whose scope, or whose fact's own tags, hold all tags of one of them; None: the whole bank.
+        `covered_by`: only work of the scopes that this operation covers.
         """
         ...
 
-    def recover(self, bank_id: BankId, filters: Sequence[Sequence[str]] | None = None) -> int:
-        """Makes failed facts of the bank pending again, as if they had never failed; returns how many.
+    def recover(
+        self,
+        bank_id: BankId,
+        filters: Sequence[Sequence[str]] | None = None,
+        *,
+        covered_by: OperationId | None = None,
+    ) -> int:
+        """Makes failed facts of the bank pending again, as if they had never failed nor been asked for; says how many.
 
-        `filters` as of `request`.
+        `filters` and `covered_by` as of `request`.
         """
         ...
 
@@ -196,6 +235,9 @@ class Consolidation(Protocol):
         """Makes failed facts of the scope pending again whose next try is due; returns how many."""
         ...
 
-    def finish_operations(self, bank_id: BankId) -> None:
-        """Ends the consolidation operations of the bank whose scopes have no pending work left."""
+    def finish_operations(self, bank_id: BankId) -> bool:
+        """Ends the consolidation operations of the bank whose scopes have no pending work left.
+
+        Whether a hook of the bank is to be told of one.
+        """
         ...

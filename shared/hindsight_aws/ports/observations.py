@@ -95,8 +95,8 @@ class Observations(Protocol):
     ) -> list[ScopeId]:
         """Before facts leave or change: ends every observation that rests on one, and blanks its revisions.
 
-        Before facts leave some scopes alone: those of `scope_ids`.  The other sources of an observation that ends are
-        pending again in its scope.  Returns the scopes in which such others wait.
+        Before facts leave single scopes: each the one beside it in `scope_ids`, which is as long.  The other sources of
+        an observation that ends are pending again in its scope.  Returns the scopes in which such others wait.
         """
         ...
 

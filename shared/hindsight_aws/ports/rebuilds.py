@@ -117,6 +117,18 @@ class Rebuilds(Protocol):
         """Scopes with work or observations, in order of their ids, from behind `after`; shadows are none."""
         ...
 
+    def keep_facts(self, bank_id: BankId, scope_ids: Sequence[ScopeId]) -> None:
+        """Keeps all facts of these scopes from going, for who is to give them shadows and locks one first."""
+        ...
+
+    def keep_new_facts(self, bank_id: BankId, shadow_id: UUID) -> None:
+        """Keeps the facts that the shadow is to take over from going, for who is to adopt them and locks it first."""
+        ...
+
+    def hold(self, bank_id: BankId, shadow_id: UUID) -> None:
+        """Locks a shadow and the scope that it rebuilds, in id order, for who may come to end it."""
+        ...
+
     def open(
         self, bank_id: BankId, openings: Sequence[Opening], operation_id: OperationId, *, is_forced: bool
     ) -> dict[ScopeId, ScopeId]:
@@ -134,7 +146,7 @@ class Rebuilds(Protocol):
         ...
 
     def restart(self, bank_id: BankId, shadow_id: UUID, brief_hash: str) -> None:
-        """Empties a shadow whose mission changed meanwhile; all its facts are pending again."""
+        """Empties a shadow whose mission changed meanwhile, and brings it up to its scope; all facts are pending."""
         ...
 
     def drop(self, bank_id: BankId, shadow_id: UUID, ending: Ending, *, brief_hash: str | None) -> None:

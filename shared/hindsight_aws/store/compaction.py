@@ -32,6 +32,10 @@ class PostgresCompactions:
         self._session.execute(_SQL["open_window"], **asked)
         return self._session.row(_SQL["open_window_of"], **asked) is not None
 
+    def begin_questions(self, bank_id: BankId, scope_id: UUID) -> int:
+        row = self._session.row(_SQL["begin_questions"], bank_id=bank_id, scope_id=scope_id)
+        return int(row["tries"]) if row else 0
+
     def put_off(self, bank_id: BankId, scope_id: UUID) -> None:
         self._session.execute(_SQL["put_off"], bank_id=bank_id, scope_id=scope_id)
 

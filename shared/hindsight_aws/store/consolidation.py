@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import zip_longest
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from hindsight_aws.errors import WorkSuperseded
 from hindsight_aws.model.ids import BankId, OperationId, ScopeId
-from hindsight_aws.model.plan import ShownEvidence, ShownFact, ShownObservation
+from hindsight_aws.model.plan import ShownEvidence, ShownObservation
 from hindsight_aws.model.webhook import CONSOLIDATION_COMPLETED, WebhookEvent
 from hindsight_aws.ports.consolidation import Neighbour, PendingFact, RunRecord, ScopeLease
 from hindsight_aws.store.connection import Row
+from hindsight_aws.store.consolidation_rows import by_fact, in_turn, pending_of, shown_of
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 from hindsight_aws.store.vectors import half_vector
@@ -82,10 +82,16 @@ class PostgresConsolidation:
         self._tell(bank_id, rows)
         self.withdraw(bank_id, [OperationId(row["operation_id"]) for row in rows])
 
-    def count_calls(self, bank_id: BankId, work_ids: Sequence[UUID], error: str, *, most_calls: int) -> None:
+    def begin_call(self, bank_id: BankId, work_ids: Sequence[UUID]) -> None:
+        self._session.execute(_SQL["begin_call"], bank_id=bank_id, work_ids=list(work_ids))
+
+    def discard_answer(self, bank_id: BankId, work_ids: Sequence[UUID], error: str, *, most_calls: int) -> None:
         self._session.execute(
-            _SQL["count_calls"], bank_id=bank_id, work_ids=list(work_ids), error=error, most_calls=most_calls
+            _SQL["discard_answer"], bank_id=bank_id, work_ids=list(work_ids), error=error, most_calls=most_calls
         )
+
+    def give_up(self, bank_id: BankId, work_ids: Sequence[UUID], error: str) -> None:
+        self._session.execute(_SQL["give_up"], bank_id=bank_id, work_ids=list(work_ids), error=error)
 
     def pending_facts(
         self, bank_id: BankId, scope_id: UUID, at_most: int, *, requested_only: bool = False
@@ -93,7 +99,7 @@ class PostgresConsolidation:
         rows = self._session.rows(
             _SQL["pending_facts"], bank_id=bank_id, scope_id=scope_id, at_most=at_most, requested_only=requested_only
         )
-        return [_pending(row) for row in rows]
+        return [pending_of(row) for row in rows]
 
     def count_observations(self, bank_id: BankId, scope_id: UUID) -> int:
         row = self._session.row(_SQL["count_observations"], bank_id=bank_id, scope_id=scope_id)
@@ -115,8 +121,8 @@ class PostgresConsolidation:
             per_fact=per_fact,
             observations=held,
         )
-        by_vector, by_words = _by_fact(vectors), _by_fact(words)
-        return [_in_turn(by_vector.get(fact_id, []), by_words.get(fact_id, [])) for fact_id in fact_ids]
+        by_vector, by_words = by_fact(vectors), by_fact(words)
+        return [in_turn(by_vector.get(fact_id, []), by_words.get(fact_id, [])) for fact_id in fact_ids]
 
     def shown(self, bank_id: BankId, scope_id: UUID, ids: Sequence[UUID]) -> list[ShownObservation]:
         if not ids:
@@ -127,7 +133,7 @@ class PostgresConsolidation:
         for row in sources:
             piece = ShownEvidence(row["text"], row["occurred_start"], row["occurred_end"], row["mentioned_at"])
             evidence.setdefault(row["observation_id"], []).append(piece)
-        by_id = {row["id"]: _shown(row, evidence.get(row["id"], [])) for row in found}
+        by_id = {row["id"]: shown_of(row, evidence.get(row["id"], [])) for row in found}
         return [by_id[wanted] for wanted in ids if wanted in by_id]
 
     def neighbours(
@@ -174,7 +180,14 @@ class PostgresConsolidation:
         )
 
     def defer(
-        self, bank_id: BankId, lease: ScopeLease, until: datetime, error: str, *, fails_after: int | None
+        self,
+        bank_id: BankId,
+        lease: ScopeLease,
+        until: datetime,
+        error: str,
+        *,
+        fails_after: int | None,
+        unheard: Sequence[UUID] = (),
     ) -> None:
         hold_lease(self._session, bank_id, lease)
         self._session.execute(
@@ -183,6 +196,7 @@ class PostgresConsolidation:
             scope_id=lease.scope_id,
             until=until,
             error=error,
+            unheard=list(unheard),
             fails_after=_NEVER if fails_after is None else fails_after,
         )
 
@@ -190,39 +204,65 @@ class PostgresConsolidation:
         row = self._session.row(_SQL["open_bank_wide_operation"], bank_id=bank_id)
         return OperationId(row["operation_id"]) if row else None
 
-    def request(self, bank_id: BankId, filters: Sequence[Sequence[str]] | None) -> list[ScopeId]:
-        wanted = None if filters is None else Jsonb([list(tags) for tags in filters])
-        rows = self._session.rows(_SQL["request_work"], bank_id=bank_id, filters=wanted)
+    def request(
+        self,
+        bank_id: BankId,
+        filters: Sequence[Sequence[str]] | None = None,
+        *,
+        covered_by: OperationId | None = None,
+    ) -> list[ScopeId]:
+        rows = self._session.rows(
+            _SQL["request_work"], bank_id=bank_id, filters=_filters(filters), operation_id=covered_by
+        )
         return [ScopeId(row["scope_id"]) for row in rows]
 
-    def recover(self, bank_id: BankId, filters: Sequence[Sequence[str]] | None = None) -> int:
-        wanted = None if filters is None else Jsonb([list(tags) for tags in filters])
-        row = self._session.row(_SQL["recover_work"], bank_id=bank_id, filters=wanted)
+    def recover(
+        self,
+        bank_id: BankId,
+        filters: Sequence[Sequence[str]] | None = None,
+        *,
+        covered_by: OperationId | None = None,
+    ) -> int:
+        row = self._session.row(
+            _SQL["recover_work"], bank_id=bank_id, filters=_filters(filters), operation_id=covered_by
+        )
         return int(row["facts"]) if row else 0
 
     def revive(self, bank_id: BankId, scope_id: UUID) -> int:
         return self._session.execute(_SQL["revive_work"], bank_id=bank_id, scope_id=scope_id)
 
-    def finish_operations(self, bank_id: BankId) -> None:
-        self._tell(bank_id, self._session.rows(_SQL["finish_consolidation_operations"], bank_id=bank_id))
+    def finish_operations(self, bank_id: BankId) -> bool:
+        return self._tell(bank_id, self._session.rows(_SQL["finish_consolidation_operations"], bank_id=bank_id))
 
-    def _tell(self, bank_id: BankId, ended: Sequence[Row]) -> None:
-        """Writes down, for webhooks, how consolidation operations ended."""
+    def _tell(self, bank_id: BankId, ended: Sequence[Row]) -> bool:
+        """Writes down, on the operations and for webhooks, what consolidation operations came to that have ended."""
         if not ended:
-            return
+            return False
         ids = [row["operation_id"] for row in ended]
-        counts = self._session.rows(_SQL["observations_since"], bank_id=bank_id, operation_ids=ids)
+        counts = self._session.rows(_SQL["done_since"], bank_id=bank_id, operation_ids=ids)
+        done = [
+            {"operation_id": str(row["operation_id"]), "counts": {"memories_processed": row["facts"], **_changes(row)}}
+            for row in counts
+        ]
+        self._session.execute(_SQL["note_done"], bank_id=bank_id, done=Jsonb(done))
         did = {row["operation_id"]: row for row in counts}
-        PostgresWebhooks(self._session).tell(bank_id, [_ended(row, did[row["operation_id"]]) for row in ended])
+        return PostgresWebhooks(self._session).tell(bank_id, [_ended(row, did[row["operation_id"]]) for row in ended])
 
 
-def _ended(row: Row, did: Row) -> WebhookEvent:
-    data = {
+def _filters(filters: Sequence[Sequence[str]] | None) -> Jsonb | None:
+    return None if filters is None else Jsonb([list(tags) for tags in filters])
+
+
+def _changes(did: Row) -> dict[str, object]:
+    return {
         "observations_created": did["created"],
         "observations_updated": did["updated"],
         "observations_deleted": did["deleted"],
-        "error_message": row["error_message"],
     }
+
+
+def _ended(row: Row, did: Row) -> WebhookEvent:
+    data = {**_changes(did), "error_message": row["error_message"]}
     return WebhookEvent(CONSOLIDATION_COMPLETED, row["operation_id"], row["status"], data)
 
 
@@ -249,41 +289,3 @@ def record_run(session: Session, bank_id: BankId, run: RunRecord) -> None:
         counts=Jsonb(dict(run.counts)),
         started_at=run.started_at,
     )
-
-
-def _pending(row: Row) -> PendingFact:
-    fact = ShownFact(
-        id=row["id"],
-        text=row["text"],
-        version=row["version"],
-        event_date=row["event_date"],
-        occurred_start=row["occurred_start"],
-        occurred_end=row["occurred_end"],
-        mentioned_at=row["mentioned_at"],
-    )
-    return PendingFact(row["work_id"], fact, row["looks"], row["attempts"], row["deferrals"], row["refused_delete"])
-
-
-def _shown(row: Row, evidence: list[ShownEvidence]) -> ShownObservation:
-    return ShownObservation(
-        id=row["id"],
-        text=row["text"],
-        proof_count=row["proof_count"],
-        occurred_start=row["occurred_start"],
-        occurred_end=row["occurred_end"],
-        mentioned_at=row["mentioned_at"],
-        evidence=tuple(evidence),
-    )
-
-
-def _by_fact(rows: Sequence[Row]) -> dict[UUID, list[UUID]]:
-    found: dict[UUID, list[UUID]] = {}
-    for row in rows:
-        found.setdefault(row["fact_id"], []).append(row["observation_id"])
-    return found
-
-
-def _in_turn(first: Sequence[UUID], second: Sequence[UUID]) -> list[UUID]:
-    """Both lists, one from each in turn: an identical twin that tops either list cannot be buried by the other."""
-    turns = (item for pair in zip_longest(first, second) for item in pair if item is not None)
-    return list(dict.fromkeys(turns))

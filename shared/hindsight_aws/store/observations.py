@@ -20,6 +20,7 @@ from hindsight_aws.ports.observations import Application, ObservationWrite, Revi
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.consolidation import hold_lease, record_run
 from hindsight_aws.store.index import Indexed, PostgresIndex
+from hindsight_aws.store.mental_models import PostgresMentalModels
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 from hindsight_aws.store.sight import sight_params
@@ -57,27 +58,31 @@ class PostgresObservations:
         self, bank_id: BankId, fact_ids: Sequence[UUID], scope_ids: Sequence[ScopeId] | None = None
     ) -> list[ScopeId]:
         ids, going = list(fact_ids), set(fact_ids)
-        reopened: dict[UUID, None] = {}
-        within = None if scope_ids is None else list(scope_ids)
-        ended: list[Row] = []
-        # A merge that commits while we wait for its observations moves their evidence on: look until none is left.
-        while resting := self._session.rows(
-            _SQL["lock_resting_observations"], bank_id=bank_id, fact_ids=ids, within=within
-        ):
-            ending = [row["id"] for row in resting]
-            self._session.rows(_SQL["lock_source_work"], bank_id=bank_id, observation_ids=ending)
-            waiting = self._session.rows(_SQL["requeue_sources"], bank_id=bank_id, observation_ids=ending)
-            reopened |= {row["scope_id"]: None for row in waiting if row["fact_id"] not in going}
-            for observation_id in ending:
-                self._tombstone(bank_id, observation_id, None, None, {})
-                self._session.execute(_SQL["delete_observation"], bank_id=bank_id, id=observation_id)
-            ended += resting
-        counted = [row["terms"] for row in ended if row["fact_type"] == "observation"]
+        scopes: Sequence[ScopeId | None] = scope_ids or [None] * len(ids)
+        leaving = {"bank_id": bank_id, "fact_ids": ids, "scope_ids": scopes}
+        resting = self._hold_resting(leaving)
+        ending = [row["id"] for row in resting]
+        self._session.tuples(_SQL["lock_touched_work"], bank_id=bank_id, fact_ids=ids, observation_ids=ending)
+        waiting = self._session.rows(_SQL["requeue_sources"], bank_id=bank_id, observation_ids=ending) if ending else []
+        for observation_id in ending:
+            self._tombstone(bank_id, observation_id, None, None, {})
+            self._session.execute(_SQL["delete_observation"], bank_id=bank_id, id=observation_id)
+        counted = [row["terms"] for row in resting if row["fact_type"] == "observation"]
         if counted:
             self._index.count(bank_id, {"observation": (-len(counted), -sum(counted))})
-        self._session.execute(_SQL["blank_revisions"], bank_id=bank_id, fact_ids=ids, within=within)
+        self._session.execute(_SQL["blank_revisions"], **leaving)
         self._session.execute(_SQL["break_seals"], bank_id=bank_id, fact_ids=ids)
-        return [ScopeId(scope_id) for scope_id in reopened]
+        return [ScopeId(each) for each in dict.fromkeys(w["scope_id"] for w in waiting if w["fact_id"] not in going)]
+
+    def _hold_resting(self, leaving: Mapping[str, object]) -> list[Row]:
+        """Locks the observations that rest on facts which leave.
+
+        A merge that commits while we wait for its observations moves their evidence on: looks until all are held.
+        """
+        held: list[Row] = []
+        while (found := self._session.rows(_SQL["lock_resting_observations"], **leaving)) != held:
+            held = found
+        return found
 
     def revisions(self, bank_id: BankId, sight: Sight, observation_id: UUID) -> Sequence[RevisionView]:
         rows = self._session.rows(_SQL["revisions"], bank_id=bank_id, observation_id=observation_id)
@@ -175,6 +180,7 @@ class PostgresObservations:
         """Ends an observation into its heir; returns how many terms it held, and the facts new to the heir."""
         moved = self._session.rows(_SQL["move_evidence"], bank_id=bank_id, id=ending, heir=heir)
         self._tombstone(bank_id, ending, heir, application.run.run_id, application.run.provenance)
+        PostgresMentalModels(self._session).move(bank_id, ending, heir)
         row = self._session.row(_SQL["delete_observation"], bank_id=bank_id, id=ending)
         return (int(row["terms"]) if row else 0), [piece["fact_id"] for piece in moved]
 
@@ -220,7 +226,9 @@ class PostgresObservations:
         )
 
     def _settle_work(self, bank_id: BankId, lease: ScopeLease, application: Application) -> None:
-        verdicts = sorted(application.verdicts, key=lambda verdict: verdict.work_id)
+        verdicts = application.verdicts
+        work_ids = [*(verdict.work_id for verdict in verdicts), *application.overlooked]
+        self._session.tuples(_SQL["lock_work"], bank_id=bank_id, work_ids=work_ids)
         if verdicts:
             self._session.execute(
                 _SQL["finish_work"],

@@ -1,6 +1,6 @@
 """Rebuilds in Postgres.  Called through ports/rebuilds.py; calls sql/rebuilds.sql.
 
-Locks in the global order: documents, facts, scopes, observations, the operation.
+Locks in the global order (docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -42,10 +42,20 @@ class PostgresRebuilds:
         rows = self._session.rows(_SQL["scopes"], bank_id=bank_id, after=after, at_most=at_most)
         return [WrittenScope(**{**row, "tags": tuple(row["tags"])}) for row in rows]
 
+    def keep_facts(self, bank_id: BankId, scope_ids: Sequence[ScopeId]) -> None:
+        self._session.tuples(_SQL["keep_facts"], bank_id=bank_id, scope_ids=list(scope_ids))
+
+    def keep_new_facts(self, bank_id: BankId, shadow_id: UUID) -> None:
+        self._session.tuples(_SQL["keep_new_facts"], bank_id=bank_id, shadow_id=shadow_id)
+
+    def hold(self, bank_id: BankId, shadow_id: UUID) -> None:
+        self._session.rows(_SQL["lock_generations"], bank_id=bank_id, shadow_ids=[shadow_id])
+
     def open(
         self, bank_id: BankId, openings: Sequence[Opening], operation_id: OperationId, *, is_forced: bool
     ) -> dict[ScopeId, ScopeId]:
         scope_ids = [opening.scope_id for opening in openings]
+        self.keep_facts(bank_id, scope_ids)
         made = self._session.tuples(
             _SQL["make_shadows"],
             bank_id=bank_id,
@@ -55,27 +65,34 @@ class PostgresRebuilds:
             operation_id=operation_id,
             is_forced=is_forced,
         )
-        if is_forced:
-            self._session.execute(_SQL["ask_for_shadows"], bank_id=bank_id, scope_ids=scope_ids)
-            self._session.execute(_SQL["ask_for_work"], bank_id=bank_id, scope_ids=scope_ids)
         shadows = {ScopeId(scope_id): ScopeId(shadow_id) for shadow_id, scope_id in made}
         if shadows:
             self._session.execute(_SQL["account_for_evidence"], bank_id=bank_id, scope_ids=list(shadows))
             self._session.execute(_SQL["adopt_work"], bank_id=bank_id, shadow_ids=list(shadows.values()))
+        if is_forced:
+            self._session.execute(_SQL["ask_for_shadows"], bank_id=bank_id, scope_ids=scope_ids)
+            self._session.execute(_SQL["ask_for_work"], bank_id=bank_id, scope_ids=scope_ids)
         return shadows
 
     def adopt(self, bank_id: BankId, shadow_id: UUID) -> int:
-        self._session.execute(_SQL["forget_strays"], bank_id=bank_id, shadow_ids=[shadow_id])
         new = self._session.execute(_SQL["adopt_work"], bank_id=bank_id, shadow_ids=[shadow_id])
-        return new + self._session.execute(_SQL["reopen_changed"], bank_id=bank_id, shadow_id=shadow_id)
+        return new + self._session.execute(_SQL["follow_scope"], bank_id=bank_id, shadow_id=shadow_id)
 
     def restart(self, bank_id: BankId, shadow_id: UUID, brief_hash: str) -> None:
+        self._hold(bank_id, [shadow_id], [shadow_id])
+        self._session.execute(_SQL["adopt_work"], bank_id=bank_id, shadow_ids=[shadow_id])
+        self._session.execute(_SQL["follow_scope"], bank_id=bank_id, shadow_id=shadow_id)
         self._session.execute(_SQL["forget_revisions"], bank_id=bank_id, scope_id=shadow_id)
         self._session.row(_SQL["end_generation"], bank_id=bank_id, scope_id=shadow_id)
         self._session.execute(_SQL["retarget"], bank_id=bank_id, shadow_id=shadow_id, brief_hash=brief_hash)
         self._session.execute(_SQL["reopen_shadow"], bank_id=bank_id, shadow_id=shadow_id)
 
     def drop(self, bank_id: BankId, shadow_id: UUID, ending: Ending, *, brief_hash: str | None) -> None:
+        self._hold(bank_id, [shadow_id], [shadow_id])
+        self._drop(bank_id, shadow_id, ending, brief_hash=brief_hash)
+
+    def _drop(self, bank_id: BankId, shadow_id: UUID, ending: Ending, *, brief_hash: str | None) -> None:
+        """Ends a shadow that is locked."""
         self._session.execute(_SQL["forget_revisions"], bank_id=bank_id, scope_id=shadow_id)
         row = self._session.row(_SQL["end_shadow"], bank_id=bank_id, shadow_id=shadow_id)
         if row is None:
@@ -90,8 +107,10 @@ class PostgresRebuilds:
 
     def drop_all(self, bank_id: BankId, scope_id: ScopeId | None = None) -> None:
         shadows = self._session.rows(_SQL["shadows"], bank_id=bank_id, scope_id=scope_id)
+        ids = [shadow["scope_id"] for shadow in shadows]
+        self._hold(bank_id, ids, ids)
         for shadow in shadows:
-            self.drop(bank_id, shadow["scope_id"], Ending(), brief_hash=shadow["brief_hash"])
+            self._drop(bank_id, shadow["scope_id"], Ending(), brief_hash=shadow["brief_hash"])
         if shadows:
             self.finish(bank_id)
 
@@ -99,12 +118,12 @@ class PostgresRebuilds:
         shadow_id = lease.scope_id
         self._session.rows(_SQL["lock_rebuilt_documents"], bank_id=bank_id, shadow_id=shadow_id)
         self._session.rows(_SQL["lock_rebuilt_facts"], bank_id=bank_id, shadow_id=shadow_id)
-        scope_ids = [shadow_id, lease.rebuilds]
-        locked = self._session.rows(_SQL["lock_generations"], bank_id=bank_id, scope_ids=scope_ids)
-        if {row["scope_id"]: row["fence"] for row in locked}.get(shadow_id) != lease.fence:
+        self.keep_new_facts(bank_id, shadow_id)
+        fences = self._hold(bank_id, [shadow_id], [shadow_id, lease.rebuilds])
+        if fences.get(shadow_id) != lease.fence:
             raise WorkSuperseded("the shadow's lease was taken over")
-        self._session.rows(_SQL["lock_both_generations"], bank_id=bank_id, scope_ids=scope_ids)
-        self.adopt(bank_id, shadow_id)
+        self._session.execute(_SQL["adopt_work"], bank_id=bank_id, shadow_ids=[shadow_id])
+        self._session.execute(_SQL["follow_scope"], bank_id=bank_id, shadow_id=shadow_id)
         found = self._session.row(_SQL["open_facts"], bank_id=bank_id, shadow_id=shadow_id)
         shadow = self.shadow(bank_id, shadow_id)
         if shadow is None or found is None or found["facts"]:
@@ -175,6 +194,18 @@ class PostgresRebuilds:
         }
         error = f"{shadow.failed} facts could not be consolidated" if shadow.failed else None
         self._note_ending(bank_id, ended["operation_id"], Ending(counts, error))
+
+    def _hold(self, bank_id: BankId, shadow_ids: Sequence[UUID], emptied: Sequence[UUID | None]) -> dict[UUID, int]:
+        """Keeps shadows and their scopes from change, then all that those of them hold that are to be emptied.
+
+        Returns the fences of the locked scopes.
+        """
+        if not shadow_ids:
+            return {}
+        locked = self._session.rows(_SQL["lock_generations"], bank_id=bank_id, shadow_ids=list(shadow_ids))
+        for held in ("lock_observations_of_scopes", "lock_work_of_scopes"):
+            self._session.tuples(_SQL[held], bank_id=bank_id, scope_ids=list(emptied))
+        return {row["scope_id"]: row["fence"] for row in locked}
 
     def _note_ending(self, bank_id: BankId, operation_id: UUID | None, ending: Ending) -> None:
         if operation_id is not None:

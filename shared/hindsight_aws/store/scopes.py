@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
@@ -50,6 +48,8 @@ class PostgresScopes:
         }
 
     def recompute(self, bank_id: BankId, scopes_of: Mapping[UnitId, Sequence[Scope]]) -> list[ScopeId]:
+        # Scopes are made before work is locked: a new one waits for whoever makes the same.
+        opening = self._opening(bank_id, scopes_of) if scopes_of else None
         wanted = [(fact_id, self._id(bank_id, scope.key)) for fact_id, scopes in scopes_of.items() for scope in scopes]
         left = self._session.tuples(
             _SQL["left"],
@@ -58,17 +58,10 @@ class PostgresScopes:
             wanted_by=[fact_id for fact_id, _ in wanted],
             wanted=[scope_id for _, scope_id in wanted],
         )
-        leaving: defaultdict[UUID, list[ScopeId]] = defaultdict(list)
-        for fact_id, scope_id in left:
-            leaving[fact_id].append(ScopeId(scope_id))
-        together: defaultdict[tuple[ScopeId, ...], list[UUID]] = defaultdict(list)
-        for fact_id, scope_ids in leaving.items():
-            together[tuple(scope_ids)].append(fact_id)
-        reopened = [
-            scope_id
-            for scope_ids, fact_ids in together.items()
-            for scope_id in PostgresObservations(self._session).sweep(bank_id, fact_ids, scope_ids)
-        ]
+        reopened: list[ScopeId] = []
+        if left:
+            facts, scopes = [fact_id for fact_id, _ in left], [ScopeId(scope_id) for _, scope_id in left]
+            reopened = PostgresObservations(self._session).sweep(bank_id, facts, scopes)
         nowhere = [(fact_id, None) for fact_id, scopes in scopes_of.items() if scopes]
         closed = [*left, *nowhere]
         self._session.execute(
@@ -77,7 +70,7 @@ class PostgresScopes:
             fact_ids=[fact_id for fact_id, _ in closed],
             scope_ids=[scope_id for _, scope_id in closed],
         )
-        opened = self._session.rows(_SQL["open_work"], **self._opening(bank_id, scopes_of)) if scopes_of else []
+        opened = self._session.rows(_SQL["open_work"], **opening) if opening is not None else []
         entered = [ScopeId(row["scope_id"]) for row in opened if row["scope_id"] is not None]
         return list(dict.fromkeys([*reopened, *entered]))
 

@@ -140,6 +140,37 @@ def test_c033_a_bank_that_is_not_there_has_nothing_to_consolidate(workshop: Work
     assert _statuses(workshop) == []
 
 
+@pytest.mark.parametrize("body", [b"", b"{}", b"null", b"[]", b" \n\t", b'{"observation_scopes": []}'], ids=repr)
+def test_a_call_that_names_no_scope_is_for_the_whole_bank(workshop: Workshop, call: Caller, body: bytes) -> None:
+    workshop.remember("One.", tags=["a"])
+    workshop.remember("Two.", tags=["b"])
+    workshop.sql("UPDATE consolidation_work SET state = 'failed'")
+
+    recovered = call("POST", f"{BANK}/consolidation/recover", raw=body)
+    asked = call("POST", f"{BANK}/consolidate", raw=body)
+
+    assert (recovered.status, recovered.json()) == (200, {"retried_count": 2})
+    assert asked.status == 200
+    assert len(workshop.sql("SELECT work_id FROM consolidation_work WHERE requested")) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [("consolidate", "scopes"), ("consolidation/recover", "scopes"), ("consolidation/rebuild", "observation_scopes"),
+     ("consolidate", "tags"), ("consolidation/rebuild", "exact_scope")],
+)  # fmt: skip
+def test_a_field_that_seems_to_narrow_a_call_and_is_not_known_is_refused(
+    workshop: Workshop, call: Caller, path: str, field: str
+) -> None:
+    workshop.remember("One.", tags=["a"])
+
+    answer = call("POST", f"{BANK}/{path}", {field: [["a"]]})
+
+    assert answer.status == 422
+    assert field in answer.json()["detail"][0]["msg"]
+    assert workshop.sql("SELECT operation_id FROM operations") == []
+
+
 def test_c034_an_operation_that_covers_a_second_request_waits_for_what_came_between(workshop: Workshop) -> None:
     workshop.remember("One.", tags=["a"])
     first = _ask(workshop)
@@ -421,3 +452,27 @@ def test_c106_a_model_that_refuses_the_caller_fails_what_was_asked_for_and_no_fa
     assert len(workshop.model.calls) == 1
     assert workshop.drain() is Drained.DONE
     assert len(workshop.model.calls) == 1
+
+
+def test_a_consolidation_tells_how_far_it_is_and_what_it_did(workshop: Workshop, call: Caller) -> None:
+    """[§15] Progress while it goes on, counts when it has ended."""
+    workshop.remember("One.", "Two.", tags=["a"])
+    workshop.remember("Three.", tags=["b"])
+    operation_id = call("POST", f"{BANK}/consolidate").json()["operation_id"]
+    workshop.answers(_one_each)
+
+    seen = [call("GET", f"{BANK}/operations/{operation_id}").json()]
+    for tag in ("a", "b"):
+        workshop.drain(tag)
+        seen.append(call("GET", f"{BANK}/operations/{operation_id}").json())
+
+    assert [one["status"] for one in seen] == ["pending", "processing", "completed"]
+    assert [(one["progress"]["processed"], one["progress"]["total"]) for one in seen[:2]] == [(0, 3), (2, 3)]
+    assert seen[1]["progress"]["stage"] == "consolidating"
+    assert seen[2]["result_metadata"] == {
+        "memories_processed": 3,
+        "memories_failed": 0,
+        "observations_created": 3,
+        "observations_updated": 0,
+        "observations_deleted": 0,
+    }

@@ -410,8 +410,8 @@ def test_a_worker_whose_lease_was_taken_over_neither_fails_nor_defers_facts(
     workshop.answers(lose_the_lease)
 
     assert workshop.drain() is Drained.SUPERSEDED
-    (row,) = workshop.sql("SELECT state, attempts, deferrals FROM consolidation_work WHERE fact_id = %s", fact)
-    assert row == {"state": "pending", "attempts": 0, "deferrals": 0}
+    (row,) = workshop.sql("SELECT state, calls, deferrals, error FROM consolidation_work WHERE fact_id = %s", fact)
+    assert row == {"state": "pending", "calls": 1, "deferrals": 0, "error": None}
 
 
 def test_a_text_the_database_refuses_is_a_bad_answer_and_is_not_asked_for_again(workshop: Workshop) -> None:

@@ -235,6 +235,27 @@ def test_an_answer_that_lost_a_race_for_rows_is_written_again_before_another_is_
     assert ledger == [{"calls": calls}]
 
 
+@pytest.mark.parametrize("step", ["read_round", "_work", "_is_through", "_release"])
+def test_a_worker_that_lost_a_race_gives_the_scope_back_at_once(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    workshop.remember("One.")
+    workshop.answers(_one_each)
+
+    def races(*_: object, **__: object) -> None:
+        raise WorkRaced("a deadlock")
+
+    monkeypatch.setattr(drain_module, step, races)
+
+    ended = workshop.drain()
+
+    free = workshop.sql("SELECT count(*) AS scopes FROM scopes WHERE lease_until < now()")
+    assert (ended, free, workshop.wakeups.delays) == (Drained.DEFERRED, [{"scopes": 1}], [5])
+    monkeypatch.undo()
+    assert workshop.drain() is Drained.DONE
+    assert len(workshop.observations()) == 1
+
+
 def test_c112_a_search_for_related_beliefs_that_fails_is_never_taken_for_none(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from uuid import UUID, uuid4
 
+from hindsight_aws.ports.model_gateway import JsonObject
 from tests.support.api import Caller
 from tests.support.consolidation import Workshop, creates
 
@@ -43,3 +45,32 @@ def test_c139_a_fact_has_no_history_and_an_unknown_id_none_to_show(workshop: Wor
     assert (of_a_fact.status, of_a_fact.json()) == (200, [])
     assert of_nothing.status == 404
     assert of_no_id.status == 400
+
+
+def test_what_was_merged_away_has_its_history_still_and_names_its_heir(
+    workshop: Workshop, call: Caller, limited: Callable[..., Caller]
+) -> None:
+    _, heir = _believe(workshop)
+    (other,) = workshop.remember("Dana signed again.", tags=["user:dana"])
+    workshop.answers(creates(("Dana signed twice.", [other])))
+    workshop.drain("user:dana")
+    ended = workshop.observations("user:dana")[1]["id"]
+    (third,) = workshop.remember("Dana left.", tags=["user:dana"])
+    gone: JsonObject = {"observation_id": str(ended), "merged_into": str(heir)}
+    workshop.answers({"skipped": [{"fact_id": str(third), "reason": "chatter"}], "deletes": [gone]})
+    workshop.drain("user:dana")
+
+    (last,) = call("GET", f"{BANK}/memories/{ended}/history").json()
+
+    assert (last["kind"], last["merged_into"]) == ("merge", str(heir))
+    assert last["previous_text"] == "Dana signed twice."
+    bob = limited(forced_tags={"tags": ["user:bob"], "match": "any_strict"})
+    assert bob("GET", f"{BANK}/memories/{ended}/history").status == 404
+
+
+def test_what_ended_with_its_fact_has_no_history_to_show(workshop: Workshop, call: Caller) -> None:
+    fact, observation = _believe(workshop)
+
+    call("PATCH", f"{BANK}/memories/{fact}", {"state": "invalidated"})
+
+    assert call("GET", f"{BANK}/memories/{observation}/history").status == 404

@@ -21,7 +21,7 @@ from tests.support.moods import MOODS
 WHICH = st.integers(0, 7)
 LINES = st.lists(st.tuples(WHICH, st.integers(0, 3)), min_size=1, max_size=4)
 DIES_AT = st.integers(1, 30)
-RACES = ("twin", "edit", "twin", "invalidate", "delete", "clear")
+RACES = ("twin", "edit", "twin", "invalidate", "delete", "forget", "clear")
 """What may happen to the very facts that a worker asks about, or by its side, while it waits for the answer."""
 HAPPENINGS = st.sampled_from(("nothing", "time", "retag", "retain", *RACES))
 
@@ -62,7 +62,7 @@ class Life(RuleBasedStateMachine):
     def lose(self, which: int) -> None:
         self.world.lose(which)
 
-    @rule(which=WHICH, how=st.sampled_from(("edit", "invalidate", "revert")))
+    @rule(which=WHICH, how=st.sampled_from(("edit", "invalidate", "revert", "delete", "delete archived")))
     def correct(self, which: int, how: str) -> None:
         self.world.correct(which, how)
 
@@ -113,6 +113,7 @@ class Life(RuleBasedStateMachine):
         acts = {
             "edit": lambda: world.correct(which, "edit"),
             "invalidate": lambda: world.correct(which, "invalidate"),
+            "forget": lambda: world.correct(which, "delete"),
             "delete": lambda: world.delete(DOCUMENTS[which % len(DOCUMENTS)]),
             "clear": lambda: world.clear("all", which),
             "time": world.pass_time,

@@ -149,6 +149,13 @@ def test_settings_are_given_back_byte_by_byte(call: Caller) -> None:
         ),
         pytest.param([{"max_observations_per_scope": 5.0}], "must be an integer", id="C094-float"),
         pytest.param([{"max_observations_per_scope": True}], "must be an integer", id="C094-bool"),
+        pytest.param([{}, {"max_observations_per_scope": -7}], "strategies[1].max_observations_per_scope", id="below"),
+        pytest.param(
+            [{"consolidation_source_facts_max_tokens": 10**30}],
+            "consolidation_strategies[0].consolidation_source_facts_max_tokens must be",
+            id="above",
+        ),
+        pytest.param([{}] * 501, "consolidation_strategies must have at most 500 entries", id="too many"),
     ],
 )
 def test_wrong_strategies_are_refused_by_entry_and_change_nothing(call: Caller, value: object, named: str) -> None:
@@ -159,6 +166,7 @@ def test_wrong_strategies_are_refused_by_entry_and_change_nothing(call: Caller, 
     assert answer.status == 400
     assert named in answer.json()["detail"]
     assert call("GET", f"{BANK}/config").json()["overrides"] == {"consolidation_strategies": [TRENDS]}
+    assert call("POST", f"{BANK}/consolidation-strategies/preview", {"strategies": value}).status == 422
 
 
 def test_a_save_answers_with_warnings(call: Caller) -> None:

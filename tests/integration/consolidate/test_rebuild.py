@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import psycopg
 import pytest
 from psycopg.rows import dict_row
@@ -16,7 +18,7 @@ from hindsight_aws.settings import Settings
 from tests.support.api import Caller
 from tests.support.consolidation import Workshop
 from tests.support.invariants import broken, stranded
-from tests.support.models import ScriptedModel
+from tests.support.models import ScriptedModel, block
 from tests.support.rebuilding import (
     CANARY,
     DETAIL,
@@ -232,6 +234,32 @@ def test_a_wider_cap_asks_again_about_the_facts_it_kept_out(workshop: Workshop) 
 
     assert len(texts(workshop, "company:acme")) == 3
     assert operations(workshop) == []
+
+
+@pytest.mark.parametrize("how", ["skips", "leaves out"])
+def test_a_wider_cap_asks_again_about_what_a_model_left_out_for_want_of_room(workshop: Workshop, how: str) -> None:
+    def obedient(call: ModelCall) -> JsonObject:
+        facts: Any = block(call, "facts")
+        notes = [rendered for rendered in call.blocks if 'kind="capacity"' in rendered]
+        if not notes or block(call, "capacity")["remaining"]:
+            return worded(call)
+        return {"skipped": [{"fact_id": fact["id"], "reason": "no room"} for fact in facts] if how == "skips" else []}
+
+    workshop.model = ScriptedModel(obedient)
+    workshop.configure(max_observations_per_scope=1)
+    workshop.remember(FACTS[0], tags=["company:acme"])
+    workshop.drain("company:acme")
+    later = workshop.remember(*FACTS[1:], tags=["company:acme"])
+    workshop.drain("company:acme")
+    run_sweep(workshop)
+    assert [workshop.work()[fact] for fact in later] == [[("done", "capped")]] * 2
+    workshop.configure(max_observations_per_scope=5)
+
+    run_sweep(workshop)
+    run_sweep(workshop)
+    drain_woken(workshop)
+
+    assert len(texts(workshop, "company:acme")) == 3
 
 
 def test_a_mission_of_the_server_counts_as_much(workshop: Workshop) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from uuid import UUID
 
 import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from hindsight_aws.model.ids import TenantId
+from hindsight_aws.consolidate.drain import Drained
+from hindsight_aws.model.ids import TenantId, UnitId
+from hindsight_aws.model.scope import Scope
 from hindsight_aws.store.postgres import PostgresStore, PostgresTransaction
+from hindsight_aws.store.rebuilds import PostgresRebuilds
 from tests.support.consolidation import Workshop
 from tests.support.contention import until_blocked
 from tests.support.database import Database
@@ -103,6 +107,37 @@ def test_a_removal_during_the_swap_takes_the_new_observation_with_it(
     drain_woken(workshop)
 
     assert (texts(workshop, "club"), shadows(workshop)) == (FACTS[1:], [])
+    _sound(workshop)
+
+
+def test_whoever_drains_a_scope_whose_shadow_is_being_swapped_waits_for_nobody(
+    workshop: Workshop, other_store: PostgresStore, facts: list[UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swap, hold = PostgresRebuilds.swap, PostgresRebuilds._hold
+    (late,) = workshop.remember("Di dives.", tags=["club"], scopes=[["pool"]])
+    ended: list[Drained] = []
+
+    def finds_a_new_fact(self: PostgresRebuilds, *args: Any) -> bool:
+        if not ended:
+            with other_store.transaction(workshop.tenant) as tx:
+                tx.scopes.open_work(workshop.bank_id, {UnitId(late): [Scope.of(["club"])]})
+            monkeypatch.setattr(PostgresRebuilds, "_hold", with_company)
+        return swap(self, *args)
+
+    def with_company(self: PostgresRebuilds, *args: Any) -> dict[UUID, int]:
+        if not ended:
+            with ThreadPoolExecutor(1) as thread:
+                ended.append(thread.submit(workshop.drain_elsewhere, other_store, "club").result(10))
+        return hold(self, *args)
+
+    monkeypatch.setattr(PostgresRebuilds, "swap", finds_a_new_fact)
+
+    drain_woken(workshop)
+    run_sweep(workshop)
+    drain_woken(workshop)
+
+    assert ended == [Drained.ASIDE]
+    assert (texts(workshop, "club"), shadows(workshop)) == (sorted([*FACTS, "Di dives."]), [])
     _sound(workshop)
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from threading import Event
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,10 +14,11 @@ import pytest
 from psycopg.rows import dict_row
 
 from hindsight_aws.consolidate.drain import Drained
-from hindsight_aws.consolidate.undo import revert
-from hindsight_aws.errors import WorkSuperseded
+from hindsight_aws.consolidate.undo import Undone, revert
+from hindsight_aws.errors import Conflict
 from hindsight_aws.model.ids import RunId
 from hindsight_aws.model.principal import Principal
+from hindsight_aws.store.postgres import PostgresStore
 from tests.support.api import Answer, Caller
 from tests.support.consolidation import Workshop, creates, updates
 from tests.support.invariants import broken
@@ -218,11 +223,45 @@ def test_a_change_while_the_wordings_are_embedded_is_not_written_over(story: tup
         return embed(*args)
 
     workshop.embedder.embed = swept_meanwhile  # type: ignore[assignment,method-assign]  # a race, made certain
-    with pytest.raises(WorkSuperseded):
+    with pytest.raises(Conflict, match="have changed or gone since"):
         revert(workshop.ports, Principal(workshop.tenant, "tester"), "bank", run, retry=False)
 
     assert [row["text"] for row in workshop.observations("user:kim")] == ["Kim likes coffee."]
     assert workshop.sql("SELECT scope_id FROM scopes WHERE lease_until > now()") == []
+
+
+def test_of_two_who_undo_a_run_at_once_the_second_is_told_that_it_is_done(
+    story: tuple[Workshop, list[UUID]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop, facts = story
+    tea = workshop.observations("user:kim")[1]["id"]
+    workshop.answers(updates(tea, "Kim loves tea.", [facts[2]]))
+    workshop.drain("user:kim")
+    run, who = RunId(UUID(_runs(workshop)[1])), Principal(workshop.tenant, "tester")
+    other = PostgresStore(lambda: workshop.database.write_url, connect_for_s=2.0)
+    theirs, is_met, sleep, embed = replace(workshop.ports, store=other), Event(), time.sleep, workshop.embedder.embed
+    second: list[Future[Undone]] = []
+
+    def pauses(seconds: float) -> None:
+        is_met.set()
+        sleep(seconds)
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def with_company(*args: Any) -> Any:
+            if not second:
+                second.append(pool.submit(revert, theirs, who, "bank", run, retry=False))
+                assert is_met.wait(10)
+            return embed(*args)
+
+        monkeypatch.setattr(time, "sleep", pauses)
+        monkeypatch.setattr(workshop.embedder, "embed", with_company)
+        first = revert(workshop.ports, who, "bank", run, retry=False)
+
+    assert first.restored == 1
+    with pytest.raises(Conflict, match="reverted already"):
+        second[0].result()
+    other.close()
 
 
 def test_what_a_rebuild_replaced_cannot_be_brought_back(workshop: Workshop, call: Caller) -> None:

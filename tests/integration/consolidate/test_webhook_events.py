@@ -60,7 +60,7 @@ def test_the_event_is_there_exactly_when_the_operation_has_ended(
     )
     seen = []
 
-    for dies_at in range(1, 8):
+    for dies_at in range(1, 10):
         reached = [0]
 
         def strike(_address: str, at: str, dies_at: int = dies_at, reached: list[int] = reached) -> str:
@@ -147,3 +147,20 @@ def test_a_retain_is_told_once_for_each_document(workshop: Workshop, call: Calle
     ]
     assert "Ann" not in str(told)
     assert isinstance(services.model, ScriptedModel)
+
+
+@pytest.mark.parametrize("has_hook", [True, False])
+def test_who_listens_is_told_at_once_and_nobody_is_woken_for_nothing(
+    workshop: Workshop, call: Caller, services: FakeRuntime, has_hook: bool
+) -> None:
+    if has_hook:
+        assert call("POST", f"{BANK}/webhooks", {"url": "https://example.com/h"}).status == 201
+    workshop.remember("A is red.")
+    _asked_for(call)
+    assert call("POST", f"{BANK}/memories", {"items": [{"content": "B is green."}]}).status == 200
+    retained = len(services.noted.webhooks)
+
+    listening(workshop).drain()
+
+    assert retained == has_hook
+    assert len(workshop.wakeups.webhooks) == has_hook

@@ -14,7 +14,7 @@ from hindsight_aws.ports.consolidation import PendingFact
 
 
 def _row(looks: int = 0, attempts: int = 0) -> PendingFact:
-    return PendingFact(uuid4(), ShownFact(UUID(int=1), "It is so.", 1), looks, attempts, 0, False)
+    return PendingFact(uuid4(), ShownFact(UUID(int=1), "It is so.", 1), looks, attempts, 0, 0, False)
 
 
 def test_new_facts_fill_a_batch_oldest_first() -> None:

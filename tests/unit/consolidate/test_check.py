@@ -211,6 +211,16 @@ def test_c086_without_room_updates_still_work() -> None:
     assert plan.capped == {F[0]}
 
 
+def test_what_is_skipped_without_room_is_kept_out_by_the_cap_and_what_is_left_out_is_overlooked() -> None:
+    reply: dict[str, object] = {"skipped": [{"fact_id": str(F[0]), "reason": "no room"}]}
+    first, second, none = frozenset(F[:1]), frozenset(F[1:2]), frozenset[UUID]()
+
+    full, roomy = plan_of(reply, room=0), plan_of(reply, room=1)
+
+    assert (full.capped, full.skipped, full.overlooked, full.is_full) == (first, none, second, True)
+    assert (roomy.capped, roomy.skipped, roomy.overlooked, roomy.is_full) == (none, first, second, False)
+
+
 IDS = st.sampled_from([*map(str, F[:3]), *map(str, SEEN), str(UUID(int=3)), "", "not an id"])
 TEXTS = st.sampled_from(["Belief 0.", "Belief 1.", "New.", "Newer.", " "])
 ACTIONS = st.fixed_dictionaries({"text": TEXTS, "source_fact_ids": st.lists(IDS, max_size=4), "observation_id": IDS})

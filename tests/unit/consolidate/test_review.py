@@ -99,7 +99,7 @@ def test_an_entry_with_a_scope_of_its_own_is_not_said_to_be_hidden(
 
 
 def test_a_narrow_entry_that_leaves_out_the_wide_ones_mission_is_told() -> None:
-    """[C077] the trap of the worked example: the redacting mission is absent exactly where it was wanted."""
+    """[C077] the author of the narrow entry is told of the instruction that its facts are now written without."""
     found = review(BankConfig(consolidation_strategies=GOLDEN["strategies"]))
 
     (told,) = [warning for warning in found if warning["field"] == f"{S}[1]"]

@@ -13,7 +13,7 @@ from hindsight_aws.ports.observations import ObservationWrite
 
 
 def _row(number: int, *, was_refused: bool = False) -> PendingFact:
-    return PendingFact(UUID(int=number), ShownFact(UUID(int=100 + number), "It is so.", 1), 0, 0, 0, was_refused)
+    return PendingFact(UUID(int=number), ShownFact(UUID(int=100 + number), "It is so.", 1), 0, 0, 0, 0, was_refused)
 
 
 def _write(*facts: int, text: str | None = "T", is_new: bool = False, origin: str = "whole") -> ObservationWrite:
@@ -35,6 +35,13 @@ def test_each_fact_is_settled_by_what_it_supports() -> None:
 def test_what_is_left_out_in_company_is_overlooked_and_alone_it_is_not_durable() -> None:
     assert settle([_row(0), _row(1)], Plan(), []).overlooked == (UUID(int=0), UUID(int=1))
     assert [verdict.outcome for verdict in settle([_row(0)], Plan(), []).verdicts] == ["not_durable"]
+
+
+def test_what_is_left_out_alone_of_a_full_scope_is_kept_out_by_its_cap() -> None:
+    full = Plan(is_full=True)
+
+    assert [verdict.outcome for verdict in settle([_row(0)], full, []).verdicts] == ["capped"]
+    assert len(settle([_row(0), _row(1)], full, []).overlooked) == 2
 
 
 @pytest.mark.parametrize(("was_refused", "asks"), [(False, True), (True, False)])

@@ -40,8 +40,9 @@ class SickStore:
     def revive(self, bank_id: UUID, scope_id: UUID) -> int:
         return 1
 
-    def finish_operations(self, bank_id: UUID) -> None:
+    def finish_operations(self, bank_id: UUID) -> bool:
         self.finished.append(bank_id)
+        return False
 
 
 @pytest.mark.parametrize("error", [DatabaseTooSlow("slow"), DatabaseUnavailable("gone")], ids=["slow", "gone"])
@@ -60,11 +61,15 @@ def test_a_row_that_fails_stops_no_other(error: HindsightError) -> None:
     ]
     store, wakeups = SickStore(due, error), NotedWakeups()
 
+    delivery = uuid4()
+    due += [DueWork(WELL, "webhook", BANK, delivery), *[DueWork(WELL, "webhook_events", BANK, BANK)] * 2]
     report = sweep(store, wakeups, Settings())  # type: ignore[arg-type]  # the part of a store that a sweep asks
 
     assert wakeups.operations == [(ILL, ill_operation, 0), (WELL, operation, 0)]
     assert wakeups.scopes == [(WELL, BANK, scope), (WELL, BANK, revived)]
     assert wakeups.links == [(WELL, BANK, 0)]
+    assert wakeups.deliveries == [(WELL, BANK, delivery, 0)]
+    assert wakeups.webhooks == [(WELL, BANK)]
     assert store.finished == [BANK]
     assert sum(report.woken.values()) == len(due)
 

@@ -14,6 +14,15 @@ WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.scope_
 ORDER BY c.window_start
 LIMIT 1
 
+-- begin_questions --
+-- Counts a look at a scope's open windows before its model is asked anything; says how many there have been.
+WITH begun AS (
+    UPDATE compactions SET tries = tries + 1
+    WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND scope_id = %(scope_id)s::uuid AND done_at IS NULL
+    RETURNING tries
+)
+SELECT coalesce(max(tries), 0) AS tries FROM begun
+
 -- put_off --
 -- A scope that is not to be looked at now comes again a window later.
 UPDATE scopes SET unmeasured_since = now()

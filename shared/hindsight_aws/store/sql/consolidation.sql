@@ -70,24 +70,49 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND work_id IN (
 
 -- refuse_operations --
 -- Ends the open consolidations over a scope as failed: the model refuses this caller's calls until somebody mends it.
+WITH held AS MATERIALIZED (
+    SELECT k.operation_id FROM operations k
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s AND k.kind = 'consolidation' AND k.status IN ('pending', 'processing')
+      AND (k.payload -> 'scope_ids' IS NULL OR k.payload -> 'scope_ids' ? (%(scope_id)s::uuid)::text)
+    ORDER BY k.operation_id
+    FOR UPDATE
+)
 UPDATE operations o
 SET status = 'failed', error_message = %(error)s, error_kind = 'ModelDenied', completed_at = now(), updated_at = now()
-WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.kind = 'consolidation' AND o.status IN ('pending', 'processing')
-  AND (o.payload -> 'scope_ids' IS NULL OR o.payload -> 'scope_ids' ? (%(scope_id)s::uuid)::text)
+FROM held h
+WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.operation_id = h.operation_id
 RETURNING o.operation_id, o.status, o.error_message
 
--- count_calls --
--- Counts a model call whose answer was discarded on the facts it was about; one that has cost too many fails.
-UPDATE consolidation_work
-SET calls = calls + 1, error = %(error)s,
-    state = CASE WHEN calls + 1 >= %(most_calls)s THEN 'failed' ELSE state END,
-    failed_at = CASE WHEN calls + 1 >= %(most_calls)s THEN now() ELSE failed_at END,
-    revivals = revivals + (calls + 1 >= %(most_calls)s)::integer
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND work_id = ANY(%(work_ids)s::uuid[]) AND state = 'pending'
+-- begin_call --
+-- Counts a model call on the facts it is about before it is made: should nobody hear the answer, it was asked for all the same.
+WITH held AS MATERIALIZED ({{batch_held}})
+UPDATE consolidation_work w
+SET calls = w.calls + 1, attempts = w.attempts + 1
+FROM held h
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
+
+-- discard_answer --
+-- Notes on the facts it was about why an answer was discarded: no fault of theirs, but one that has cost too many calls fails.
+WITH held AS MATERIALIZED ({{batch_held}})
+UPDATE consolidation_work w
+SET attempts = greatest(w.attempts - 1, 0), error = %(error)s,
+    state = CASE WHEN w.calls >= %(most_calls)s THEN 'failed' ELSE w.state END,
+    failed_at = CASE WHEN w.calls >= %(most_calls)s THEN now() ELSE w.failed_at END,
+    revivals = w.revivals + (w.calls >= %(most_calls)s)::integer
+FROM held h
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
+
+-- give_up --
+-- Facts that have cost as many calls as they may, of which the last worker to ask never said what was answered, fail.
+WITH held AS MATERIALIZED ({{batch_held}})
+UPDATE consolidation_work w
+SET state = 'failed', failed_at = now(), revivals = w.revivals + 1, error = %(error)s || coalesce('; before that: ' || w.error, '')
+FROM held h
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
 
 -- pending_facts --
 -- Due facts of a scope, oldest first; those somebody asked for alone where nothing runs by itself.
-SELECT w.work_id, w.looks, w.attempts, w.deferrals, w.refused_delete,
+SELECT w.work_id, w.looks, w.attempts, w.calls, w.deferrals, w.refused_delete,
        f.id, f.text, f.version, f.event_date, f.occurred_start, f.occurred_end, f.mentioned_at
 FROM consolidation_work w
 JOIN memory_units f ON f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id
@@ -170,24 +195,33 @@ ORDER BY probe.place, near.similarity DESC, near.id
 
 -- fail_work --
 -- Counts a malformed answer on these rows; those that cannot be asked in a smaller company, or have cost too many calls, fail.
-UPDATE consolidation_work
-SET attempts = %(attempts)s, calls = calls + 1, error = %(error)s, run_id = %(run_id)s,
+WITH held AS MATERIALIZED ({{batch_held}})
+UPDATE consolidation_work w
+SET attempts = %(attempts)s, error = %(error)s, run_id = %(run_id)s,
     fact_version = (SELECT f.version FROM memory_units f
-                    WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.id = consolidation_work.fact_id),
-    state = CASE WHEN %(is_final)s OR calls + 1 >= %(most_calls)s THEN 'failed' ELSE state END,
-    failed_at = CASE WHEN %(is_final)s OR calls + 1 >= %(most_calls)s THEN now() ELSE failed_at END,
-    revivals = revivals + (%(is_final)s OR calls + 1 >= %(most_calls)s)::integer
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND work_id = ANY(%(work_ids)s::uuid[]) AND state = 'pending'
+                    WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.id = w.fact_id),
+    state = CASE WHEN %(is_final)s OR w.calls >= %(most_calls)s THEN 'failed' ELSE w.state END,
+    failed_at = CASE WHEN %(is_final)s OR w.calls >= %(most_calls)s THEN now() ELSE w.failed_at END,
+    revivals = w.revivals + (%(is_final)s OR w.calls >= %(most_calls)s)::integer
+FROM held h
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
 
 -- defer_work --
--- Moves a scope's due work to a later time; rows put off too often fail.
-UPDATE consolidation_work
-SET deferrals = deferrals + 1, error = %(error)s,
-    due_at = %(until)s,
-    state = CASE WHEN deferrals + 1 >= %(fails_after)s::integer THEN 'failed' ELSE state END,
-    failed_at = CASE WHEN deferrals + 1 >= %(fails_after)s::integer THEN now() ELSE failed_at END,
-    revivals = revivals + (deferrals + 1 >= %(fails_after)s::integer)::integer
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s AND state = 'pending' AND due_at <= now()
+-- Moves a scope's due work to a later time; rows put off too often fail.  A call that never came through counts for nothing.
+WITH held AS MATERIALIZED (
+    SELECT k.work_id, k.work_id = ANY(%(unheard)s::uuid[]) AS is_unheard FROM consolidation_work k
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s AND k.scope_id = %(scope_id)s AND k.state = 'pending' AND k.due_at <= now()
+    ORDER BY k.work_id
+    FOR UPDATE
+)
+UPDATE consolidation_work w
+SET deferrals = w.deferrals + 1, error = %(error)s, due_at = %(until)s,
+    calls = greatest(w.calls - h.is_unheard::integer, 0), attempts = greatest(w.attempts - h.is_unheard::integer, 0),
+    state = CASE WHEN w.deferrals + 1 >= %(fails_after)s::integer THEN 'failed' ELSE w.state END,
+    failed_at = CASE WHEN w.deferrals + 1 >= %(fails_after)s::integer THEN now() ELSE w.failed_at END,
+    revivals = w.revivals + (w.deferrals + 1 >= %(fails_after)s::integer)::integer
+FROM held h
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
 
 -- record_run --
 -- Keeps one model call's provenance and what came of it.
@@ -198,33 +232,41 @@ VALUES (%(tenant_id)s, %(bank_id)s, %(run_id)s, %(scope_id)s, %(fence)s, %(polic
 
 -- finish_consolidation_operations --
 -- Ends the bank's consolidation operations whose scopes have no pending work left that was asked for.
+WITH ended AS MATERIALIZED (
+    SELECT k.operation_id, k.created_at, k.payload
+    FROM operations k
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s AND k.kind = 'consolidation' AND k.status IN ('pending', 'processing')
+      AND NOT EXISTS (
+          SELECT FROM consolidation_work w
+          WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'pending' AND w.requested AND NOT w.is_rebuild
+            AND isfinite(w.due_at)
+            AND (k.payload -> 'scope_ids' IS NULL OR k.payload -> 'scope_ids' ? w.scope_id::text))
+    ORDER BY k.operation_id
+    FOR UPDATE
+)
 UPDATE operations o
 SET status = CASE WHEN failed.facts > 0 THEN 'failed' ELSE 'completed' END,
     error_message = CASE WHEN failed.facts > 0 THEN failed.facts || ' facts could not be consolidated: ' || failed.example END,
     error_kind = CASE WHEN failed.facts > 0 THEN 'consolidation' END,
     result = o.result || jsonb_build_object('memories_failed', failed.facts),
     completed_at = now(), updated_at = now()
-FROM operations ended
+FROM ended
 CROSS JOIN LATERAL (
     SELECT count(*) AS facts, min(w.error) AS example
     FROM consolidation_work w JOIN scopes s ON s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
     WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'failed' AND w.failed_at >= ended.created_at
       AND (ended.payload -> 'scope_ids' IS NULL OR ended.payload -> 'scope_ids' ? w.scope_id::text)
 ) AS failed
-WHERE ended.tenant_id = %(tenant_id)s AND ended.bank_id = %(bank_id)s AND ended.kind = 'consolidation'
-  AND ended.status IN ('pending', 'processing')
-  AND NOT EXISTS (
-      SELECT FROM consolidation_work w
-      WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'pending' AND w.requested AND NOT w.is_rebuild
-        AND isfinite(w.due_at)
-        AND (ended.payload -> 'scope_ids' IS NULL OR ended.payload -> 'scope_ids' ? w.scope_id::text))
-  AND o.tenant_id = ended.tenant_id AND o.bank_id = ended.bank_id AND o.operation_id = ended.operation_id
-  AND o.status IN ('pending', 'processing')
+WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.operation_id = ended.operation_id
 RETURNING o.operation_id, o.status, o.error_message
 
--- observations_since --
--- What consolidation did to observations since operations over these scopes were asked for.
-SELECT o.operation_id, coalesce(sum((r.counts ->> 'observations_created')::integer), 0)::integer AS created,
+-- done_since --
+-- What consolidation did since operations over these scopes were asked for: to facts, and to observations.
+SELECT o.operation_id,
+       (SELECT count(*) FROM consolidation_work w
+        WHERE w.tenant_id = o.tenant_id AND w.bank_id = o.bank_id AND w.state = 'done' AND w.done_at >= o.created_at AND NOT w.is_rebuild
+          AND w.scope_id IS NOT NULL AND (o.payload -> 'scope_ids' IS NULL OR o.payload -> 'scope_ids' ? w.scope_id::text)) AS facts,
+       coalesce(sum((r.counts ->> 'observations_created')::integer), 0)::integer AS created,
        coalesce(sum((r.counts ->> 'observations_updated')::integer), 0)::integer AS updated,
        coalesce(sum((r.counts ->> 'observations_merged')::integer), 0)::integer AS deleted
 FROM operations o
@@ -232,7 +274,14 @@ LEFT JOIN consolidation_runs r
   ON r.tenant_id = o.tenant_id AND r.bank_id = o.bank_id AND r.status = 'applied' AND r.finished_at >= o.created_at
  AND (o.payload -> 'scope_ids' IS NULL OR o.payload -> 'scope_ids' ? r.scope_id::text)
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.operation_id = ANY(%(operation_ids)s::uuid[])
-GROUP BY o.operation_id
+GROUP BY o.tenant_id, o.bank_id, o.operation_id
+
+-- note_done --
+-- Adds what was done to the results of operations that have just ended.
+UPDATE operations o
+SET result = o.result || done.counts
+FROM jsonb_to_recordset(%(done)s::jsonb) AS done (operation_id uuid, counts jsonb)
+WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.operation_id = done.operation_id
 
 -- open_bank_wide_operation --
 -- The bank-wide consolidation that is still open, if any.
@@ -251,9 +300,8 @@ WITH held AS MATERIALIZED (
     JOIN scopes s ON s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
     JOIN memory_units f ON f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id
     WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'pending'
-      AND (%(filters)s::jsonb IS NULL OR EXISTS (
-          SELECT FROM jsonb_array_elements(%(filters)s::jsonb) AS wanted
-          WHERE s.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted)) OR f.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted))))
+      AND {{w_passes_filters}}
+      AND {{w_is_covered}}
     ORDER BY w.work_id
     FOR UPDATE OF w
 ), asked AS (
@@ -266,26 +314,20 @@ WITH held AS MATERIALIZED (
 SELECT DISTINCT a.scope_id FROM asked a
 
 -- recover_work --
--- Failed facts of the bank, or those of them that a filter covers, pending again with a clean slate; says how many facts they are.
+-- Failed facts of the bank, or those of them that a filter covers, pending again and asked for by nobody; says how many facts they are.
 WITH held AS MATERIALIZED (
-    SELECT k.work_id
-    FROM consolidation_work k
-    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s AND k.state = 'failed'
-      AND (%(filters)s::jsonb IS NULL OR k.work_id IN (
-          SELECT w.work_id
-          FROM consolidation_work w
-          JOIN scopes s ON s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
-          JOIN memory_units f ON f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id
-          CROSS JOIN LATERAL jsonb_array_elements(%(filters)s::jsonb) AS wanted
-          WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'failed'
-            AND (s.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted)) OR f.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted)))))
-    ORDER BY k.work_id
-    FOR UPDATE
+    SELECT w.work_id
+    FROM consolidation_work w
+    JOIN scopes s ON s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
+    JOIN memory_units f ON f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id
+    WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.state = 'failed'
+      AND {{w_passes_filters}}
+      AND {{w_is_covered}}
+    ORDER BY w.work_id
+    FOR UPDATE OF w
 ), recovered AS (
     UPDATE consolidation_work w
-    SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL,
-        attempts = 0, looks = 0, calls = 0, deferrals = 0, revivals = 0, refused_delete = false,
-        requested = true, due_at = now()
+    SET {{clean_slate}}, requested = w.requested AND w.is_rebuild, due_at = now()
     FROM held h
     WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
     RETURNING w.fact_id
@@ -294,7 +336,14 @@ SELECT count(DISTINCT fact_id) AS facts FROM recovered
 
 -- revive_work --
 -- Failed facts of a scope that are to be tried again: three times at most, after a delay that doubles.
-UPDATE consolidation_work
+WITH held AS MATERIALIZED (
+    SELECT k.work_id FROM consolidation_work k
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s AND k.scope_id = %(scope_id)s AND k.state = 'failed' AND k.revivals <= 3
+      AND k.failed_at + make_interval(secs => 300 * 2 ^ k.revivals) <= now()
+    ORDER BY k.work_id
+    FOR UPDATE
+)
+UPDATE consolidation_work w
 SET state = 'pending', failed_at = NULL, attempts = 0, looks = 0, calls = 0, deferrals = 0, refused_delete = false, due_at = now()
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s AND state = 'failed' AND revivals <= 3
-  AND failed_at + make_interval(secs => 300 * 2 ^ revivals) <= now()
+FROM held h
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id

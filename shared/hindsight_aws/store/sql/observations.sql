@@ -104,18 +104,29 @@ WITH support AS (
     WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = %(id)s
 ), revision AS (
     INSERT INTO observation_revisions (tenant_id, bank_id, revision_id, observation_id, scope_id, kind, text, tags, occurred_start,
-                                       occurred_end, mentioned_at, evidence, added_fact_ids, merged_into, run_id, provenance)
-    SELECT o.tenant_id, o.bank_id, %(revision_id)s, o.id, o.scope_id, %(kind)s, o.text, o.tags, o.occurred_start, o.occurred_end,
+                                       occurred_end, mentioned_at, evidence, added_fact_ids, merged_into, run_id, provenance, embedding,
+                                       embedding_model)
+    SELECT o.tenant_id, o.bank_id, %(revision_id)s, o.id, o.scope_id, %(kind)s::text, o.text, o.tags, o.occurred_start, o.occurred_end,
            o.mentioned_at,
            coalesce((SELECT jsonb_agg(jsonb_build_object('fact_id', fact_id, 'quote', quote, 'origin', origin) ORDER BY fact_id)
                      FROM support), '[]'),
-           %(added)s::uuid[], %(merged_into)s::uuid, %(run_id)s::uuid, %(provenance)s
+           %(added)s::uuid[], %(merged_into)s::uuid, %(run_id)s::uuid, %(provenance)s,
+           CASE WHEN %(kind)s::text IN ('create', 'rewrite', 'revert') THEN o.embedding END,
+           CASE WHEN %(kind)s::text IN ('create', 'rewrite', 'revert') THEN o.embedding_model END
     FROM memory_units o
     WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.id = %(id)s
     RETURNING tenant_id, bank_id, revision_id
 )
 INSERT INTO revision_facts (tenant_id, bank_id, fact_id, revision_id)
 SELECT r.tenant_id, r.bank_id, s.fact_id, r.revision_id FROM revision r CROSS JOIN support s ORDER BY s.fact_id
+
+-- lock_work --
+-- Keeps the work of a batch from change, in order, before some of it ends one way and some another.
+SELECT w.work_id
+FROM consolidation_work w
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = ANY(%(work_ids)s::uuid[])
+ORDER BY w.work_id
+FOR UPDATE
 
 -- finish_work --
 -- The outcome of facts in this scope.
@@ -129,43 +140,54 @@ WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = ve
 -- overlook_work --
 -- Facts the answer left out: to be asked about again in smaller company, or alone when their delete was refused; or given up.
 UPDATE consolidation_work
-SET looks = greatest(looks, %(looks)s), calls = calls + 1,
+SET looks = greatest(looks, %(looks)s), attempts = greatest(attempts - 1, 0),
     refused_delete = refused_delete OR %(refused_delete)s,
-    error = CASE WHEN calls + 1 >= %(most_calls)s THEN 'no answer said what becomes of it' ELSE error END,
-    state = CASE WHEN calls + 1 >= %(most_calls)s THEN 'failed' ELSE state END,
-    failed_at = CASE WHEN calls + 1 >= %(most_calls)s THEN now() ELSE failed_at END,
-    revivals = revivals + (calls + 1 >= %(most_calls)s)::integer
+    error = CASE WHEN calls >= %(most_calls)s THEN 'no answer said what becomes of it' ELSE error END,
+    state = CASE WHEN calls >= %(most_calls)s THEN 'failed' ELSE state END,
+    failed_at = CASE WHEN calls >= %(most_calls)s THEN now() ELSE failed_at END,
+    revivals = revivals + (calls >= %(most_calls)s)::integer
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND work_id = ANY(%(work_ids)s::uuid[]) AND state = 'pending'
 
 -- remember_policy --
 -- The policy this scope's observations were written under, and the mission of them all.
 UPDATE scopes SET policy_hash = %(policy_hash)s, brief_hash = %(brief_hash)s,
-    unmeasured_since = CASE WHEN %(has_written)s::boolean THEN coalesce(unmeasured_since, now()) ELSE unmeasured_since END
+    unmeasured_since = CASE WHEN %(has_written)s::boolean THEN coalesce(unmeasured_since, now()) ELSE unmeasured_since END,
+    unread_since = CASE WHEN %(has_written)s::boolean AND EXISTS (
+        SELECT FROM mental_models m
+        WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND (m.trigger ->> 'refresh_after_consolidation')::boolean)
+        THEN coalesce(unread_since, now()) ELSE unread_since END
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s
 
 -- lock_resting_observations --
--- Every observation that rests on one of these facts, of whatever scope or of some, kept from change in id order.
+-- Every observation that rests on one of these facts, in whatever scope or in the one beside it, kept from change in id order.
 SELECT o.id, o.scope_id, o.terms, o.fact_type
 FROM memory_units o
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s
-  AND o.id IN (SELECT e.observation_id FROM observation_evidence e
-               WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.fact_id = ANY(%(fact_ids)s::uuid[]))
-  AND (%(within)s::uuid[] IS NULL OR o.scope_id IN (
-          SELECT s.scope_id FROM scopes s
-          WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s
-            AND (s.scope_id = ANY(%(within)s::uuid[]) OR s.rebuilds = ANY(%(within)s::uuid[]))))
+  AND o.id IN (
+      SELECT e.observation_id
+      FROM observation_evidence e
+      JOIN memory_units k ON k.tenant_id = e.tenant_id AND k.bank_id = e.bank_id AND k.id = e.observation_id
+      JOIN scopes s ON s.tenant_id = k.tenant_id AND s.bank_id = k.bank_id AND s.scope_id = k.scope_id
+      JOIN unnest(%(fact_ids)s::uuid[], %(scope_ids)s::uuid[]) AS leaving (fact_id, scope_id)
+        ON leaving.fact_id = e.fact_id AND (leaving.scope_id IS NULL OR leaving.scope_id IN (s.scope_id, s.rebuilds))
+      WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.fact_id = ANY(%(fact_ids)s::uuid[]))
 ORDER BY o.id
 FOR UPDATE
 
--- lock_source_work --
--- The work rows of the facts behind observations that end, kept from change in order.
+-- lock_touched_work --
+-- The work of facts that leave or change, in whatever scope, and of the other facts behind observations that end, kept from change in order.
 SELECT w.work_id
 FROM consolidation_work w
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s
-  AND (w.fact_id, w.scope_id) IN (
-      SELECT e.fact_id, o.scope_id
+  AND w.work_id IN (
+      SELECT k.work_id FROM consolidation_work k
+      WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s AND k.fact_id = ANY(%(fact_ids)s::uuid[])
+      UNION ALL
+      SELECT k.work_id
       FROM observation_evidence e
       JOIN memory_units o ON o.tenant_id = e.tenant_id AND o.bank_id = e.bank_id AND o.id = e.observation_id
+      JOIN consolidation_work k
+        ON k.tenant_id = e.tenant_id AND k.bank_id = e.bank_id AND k.fact_id = e.fact_id AND k.scope_id = o.scope_id
       WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = ANY(%(observation_ids)s::uuid[]))
 ORDER BY w.work_id
 FOR UPDATE
@@ -173,8 +195,7 @@ FOR UPDATE
 -- requeue_sources --
 -- The other facts behind observations that end, pending again in those scopes.
 UPDATE consolidation_work w
-SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL, attempts = 0, looks = 0, calls = 0, deferrals = 0,
-    revivals = 0, refused_delete = false, due_at = now()
+SET {{clean_slate}}, due_at = now()
 FROM observation_evidence e
 JOIN memory_units o ON o.tenant_id = e.tenant_id AND o.bank_id = e.bank_id AND o.id = e.observation_id
 WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = ANY(%(observation_ids)s::uuid[])
@@ -182,18 +203,20 @@ WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_
 RETURNING w.fact_id, w.scope_id
 
 -- blank_revisions --
--- Takes the text and the quotes out of every revision that rested on one of these facts; ids and times stay.
+-- Takes the text and the quotes out of every revision that rested on one of these facts, in whatever scope or in the one beside it.
 UPDATE observation_revisions r
-SET text = NULL, blanked_at = now(),
+SET text = NULL, embedding = NULL, embedding_model = NULL, blanked_at = now(),
     evidence = (SELECT coalesce(jsonb_agg(jsonb_build_object('fact_id', piece ->> 'fact_id', 'origin', piece ->> 'origin')), '[]')
                 FROM jsonb_array_elements(r.evidence) AS piece)
 WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s AND r.blanked_at IS NULL
-  AND r.revision_id IN (SELECT f.revision_id FROM revision_facts f
-                        WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.fact_id = ANY(%(fact_ids)s::uuid[]))
-  AND (%(within)s::uuid[] IS NULL OR r.scope_id IN (
-          SELECT s.scope_id FROM scopes s
-          WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s
-            AND (s.scope_id = ANY(%(within)s::uuid[]) OR s.rebuilds = ANY(%(within)s::uuid[]))))
+  AND r.revision_id IN (
+      SELECT f.revision_id
+      FROM revision_facts f
+      JOIN observation_revisions k ON k.tenant_id = f.tenant_id AND k.bank_id = f.bank_id AND k.revision_id = f.revision_id
+      LEFT JOIN scopes s ON s.tenant_id = k.tenant_id AND s.bank_id = k.bank_id AND s.scope_id = k.scope_id
+      JOIN unnest(%(fact_ids)s::uuid[], %(scope_ids)s::uuid[]) AS leaving (fact_id, scope_id)
+        ON leaving.fact_id = f.fact_id AND (leaving.scope_id IS NULL OR leaving.scope_id IN (s.scope_id, s.rebuilds))
+      WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.fact_id = ANY(%(fact_ids)s::uuid[]))
 
 -- revisions --
 -- Every change of an observation, oldest first.

@@ -50,6 +50,36 @@ WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s::uuid AND s.rebuil
 ORDER BY s.scope_id
 LIMIT %(at_most)s::integer
 
+-- keep_facts --
+-- Keeps the facts that scopes have work for, or observations rest on, from going, in id order; they may be changed.
+SELECT f.id
+FROM memory_units f
+WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s::uuid
+  AND f.id IN (SELECT w.fact_id FROM consolidation_work w
+               WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.scope_id = ANY (%(scope_ids)s::uuid[])
+               UNION
+               SELECT e.fact_id
+               FROM memory_units o
+               JOIN observation_evidence e ON e.tenant_id = o.tenant_id AND e.bank_id = o.bank_id AND e.observation_id = o.id
+               WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.scope_id = ANY (%(scope_ids)s::uuid[]))
+ORDER BY f.id
+FOR KEY SHARE
+
+-- keep_new_facts --
+-- Keeps the facts that a shadow is to take over from its scope from going, in id order, before any scope is locked.
+SELECT f.id
+FROM memory_units f
+WHERE f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s::uuid
+  AND f.id IN (SELECT o.fact_id
+               FROM scopes shadow
+               JOIN consolidation_work o ON o.tenant_id = shadow.tenant_id AND o.bank_id = shadow.bank_id AND o.scope_id = shadow.rebuilds
+               WHERE shadow.tenant_id = %(tenant_id)s AND shadow.bank_id = %(bank_id)s::uuid AND shadow.scope_id = %(shadow_id)s::uuid
+                 AND NOT EXISTS (SELECT FROM consolidation_work w
+                                 WHERE w.tenant_id = o.tenant_id AND w.bank_id = o.bank_id AND w.scope_id = shadow.scope_id
+                                   AND w.fact_id = o.fact_id))
+ORDER BY f.id
+FOR KEY SHARE
+
 -- make_shadows --
 -- Shadows of these scopes, in order of the scopes' ids; a scope that has one is left alone.
 INSERT INTO scopes (tenant_id, bank_id, scope_id, scope_key, tags, brief_hash, rebuilds, rebuild_forced, operation_id)
@@ -63,55 +93,83 @@ RETURNING scope_id, rebuilds
 
 -- ask_for_shadows --
 -- Marks rebuilds that are going on as asked for by somebody.
-UPDATE scopes SET rebuild_forced = true
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND rebuilds = ANY (%(scope_ids)s::uuid[]) AND NOT rebuild_forced
+WITH held AS MATERIALIZED (
+    SELECT k.scope_id FROM scopes k
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.rebuilds = ANY (%(scope_ids)s::uuid[]) AND NOT k.rebuild_forced
+    ORDER BY k.scope_id
+    FOR NO KEY UPDATE
+)
+UPDATE scopes s SET rebuild_forced = true
+FROM held h
+WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s::uuid AND s.scope_id = h.scope_id
 
 -- ask_for_work --
 -- Marks the work of rebuilds that are going on as asked for by somebody.
+WITH held AS MATERIALIZED (
+    SELECT k.work_id
+    FROM scopes shadow
+    JOIN consolidation_work k ON k.tenant_id = shadow.tenant_id AND k.bank_id = shadow.bank_id AND k.scope_id = shadow.scope_id
+    WHERE shadow.tenant_id = %(tenant_id)s AND shadow.bank_id = %(bank_id)s::uuid AND shadow.rebuilds = ANY (%(scope_ids)s::uuid[])
+      AND NOT k.requested
+    ORDER BY k.work_id
+    FOR UPDATE OF k
+)
 UPDATE consolidation_work w SET requested = true
-FROM scopes shadow
-WHERE shadow.tenant_id = %(tenant_id)s AND shadow.bank_id = %(bank_id)s::uuid AND shadow.rebuilds = ANY (%(scope_ids)s::uuid[])
-  AND w.tenant_id = shadow.tenant_id AND w.bank_id = shadow.bank_id AND w.scope_id = shadow.scope_id AND NOT w.requested
+FROM held h
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id
 
 -- account_for_evidence --
 -- Work rows, done, for facts that observations of these scopes rest on and that have none: a rebuild must know of them.
 INSERT INTO consolidation_work (tenant_id, bank_id, work_id, fact_id, scope_id, state, outcome, done_at)
-SELECT DISTINCT ON (e.fact_id, o.scope_id) e.tenant_id, e.bank_id, gen_random_uuid(), e.fact_id, o.scope_id, 'done', 'evidence', now()
-FROM memory_units o
-JOIN observation_evidence e ON e.tenant_id = o.tenant_id AND e.bank_id = o.bank_id AND e.observation_id = o.id
-WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.scope_id = ANY (%(scope_ids)s::uuid[])
-ORDER BY e.fact_id, o.scope_id
+SELECT f.tenant_id, f.bank_id, gen_random_uuid(), f.id, rested.scope_id, 'done', 'evidence', now()
+FROM (SELECT DISTINCT e.fact_id, o.scope_id
+      FROM memory_units o
+      JOIN observation_evidence e ON e.tenant_id = o.tenant_id AND e.bank_id = o.bank_id AND e.observation_id = o.id
+      WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.scope_id = ANY (%(scope_ids)s::uuid[])) AS rested
+JOIN memory_units f ON f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s::uuid AND f.id = rested.fact_id
+ORDER BY f.id, rested.scope_id
+FOR KEY SHARE OF f
 ON CONFLICT DO NOTHING
 
--- forget_strays --
--- Takes work out of a shadow whose fact has left the scope.
-DELETE FROM consolidation_work w
-USING scopes shadow
-WHERE shadow.tenant_id = %(tenant_id)s AND shadow.bank_id = %(bank_id)s::uuid AND shadow.scope_id = ANY (%(shadow_ids)s::uuid[])
-  AND w.tenant_id = shadow.tenant_id AND w.bank_id = shadow.bank_id AND w.scope_id = shadow.scope_id
-  AND NOT EXISTS (SELECT FROM consolidation_work o
-                  WHERE o.tenant_id = w.tenant_id AND o.bank_id = w.bank_id AND o.scope_id = shadow.rebuilds AND o.fact_id = w.fact_id)
+-- follow_scope --
+-- Takes work out of a shadow whose fact has left the scope; what changed since it was worked on is pending again.
+WITH held AS MATERIALIZED (
+    SELECT w.work_id, NOT EXISTS (
+               SELECT FROM consolidation_work o
+               WHERE o.tenant_id = w.tenant_id AND o.bank_id = w.bank_id AND o.scope_id = shadow.rebuilds AND o.fact_id = w.fact_id
+           ) AS is_stray
+    FROM scopes shadow
+    JOIN consolidation_work w ON w.tenant_id = shadow.tenant_id AND w.bank_id = shadow.bank_id AND w.scope_id = shadow.scope_id
+    JOIN memory_units f ON f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id
+    WHERE shadow.tenant_id = %(tenant_id)s AND shadow.bank_id = %(bank_id)s::uuid AND shadow.scope_id = %(shadow_id)s::uuid
+      AND (w.state <> 'pending' AND f.version <> w.fact_version
+           OR NOT EXISTS (
+               SELECT FROM consolidation_work o
+               WHERE o.tenant_id = w.tenant_id AND o.bank_id = w.bank_id AND o.scope_id = shadow.rebuilds AND o.fact_id = w.fact_id))
+    ORDER BY w.work_id
+    FOR UPDATE OF w
+), strays AS (
+    DELETE FROM consolidation_work w USING held h
+    WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id AND h.is_stray
+)
+UPDATE consolidation_work w
+SET {{clean_slate}}, due_at = now()
+FROM held h
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id AND NOT h.is_stray
 
 -- adopt_work --
--- Pending work in shadows for facts of their scopes that have none there yet.
+-- Pending work in shadows for facts of their scopes that have none there yet; a fact that somebody changes meanwhile gets it next time.
 INSERT INTO consolidation_work (tenant_id, bank_id, work_id, fact_id, scope_id, requested, is_rebuild)
-SELECT o.tenant_id, o.bank_id, gen_random_uuid(), o.fact_id, shadow.scope_id, shadow.rebuild_forced, true
+SELECT f.tenant_id, f.bank_id, gen_random_uuid(), f.id, shadow.scope_id, shadow.rebuild_forced, true
 FROM scopes shadow
 JOIN consolidation_work o ON o.tenant_id = shadow.tenant_id AND o.bank_id = shadow.bank_id AND o.scope_id = shadow.rebuilds
+JOIN memory_units f ON f.tenant_id = o.tenant_id AND f.bank_id = o.bank_id AND f.id = o.fact_id
 WHERE shadow.tenant_id = %(tenant_id)s AND shadow.bank_id = %(bank_id)s::uuid AND shadow.scope_id = ANY (%(shadow_ids)s::uuid[])
   AND NOT EXISTS (SELECT FROM consolidation_work w
                   WHERE w.tenant_id = o.tenant_id AND w.bank_id = o.bank_id AND w.scope_id = shadow.scope_id AND w.fact_id = o.fact_id)
-ORDER BY o.fact_id, shadow.scope_id
+ORDER BY f.id, shadow.scope_id
+FOR KEY SHARE OF f SKIP LOCKED
 ON CONFLICT DO NOTHING
-
--- reopen_changed --
--- Facts of a shadow that changed since they were worked on are pending again.
-UPDATE consolidation_work w
-SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL, attempts = 0, looks = 0, calls = 0, deferrals = 0,
-    revivals = 0, refused_delete = false, due_at = now()
-FROM memory_units f
-WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.scope_id = %(shadow_id)s::uuid AND w.state <> 'pending'
-  AND f.tenant_id = w.tenant_id AND f.bank_id = w.bank_id AND f.id = w.fact_id AND f.version <> w.fact_version
 
 -- lock_rebuilt_documents --
 -- Keeps the documents of a shadow's facts from change; documents come before facts in the global lock order.
@@ -135,20 +193,30 @@ ORDER BY f.id
 FOR SHARE
 
 -- lock_generations --
--- Keeps a scope and its shadow from change, in id order; new work may still be opened in the scope.
+-- Keeps shadows and the scopes that they rebuild from change, in id order; new work may still be opened in them.
 SELECT s.scope_id, s.fence
 FROM scopes s
 WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s::uuid
-  AND s.scope_id = ANY (%(scope_ids)s::uuid[])
+  AND (s.scope_id = ANY (%(shadow_ids)s::uuid[])
+       OR s.scope_id IN (SELECT k.rebuilds FROM scopes k
+                         WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.scope_id = ANY (%(shadow_ids)s::uuid[])))
 ORDER BY s.scope_id
 FOR NO KEY UPDATE
 
--- lock_both_generations --
--- Keeps the observations of a scope and of its shadow from change, in id order.
+-- lock_observations_of_scopes --
+-- Keeps all observations of these scopes, or shadows, from change, in id order.
 SELECT o.id
 FROM memory_units o
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.scope_id = ANY (%(scope_ids)s::uuid[])
 ORDER BY o.id
+FOR UPDATE
+
+-- lock_work_of_scopes --
+-- Keeps all work of these scopes, or shadows, from change, in order.
+SELECT w.work_id
+FROM consolidation_work w
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.scope_id = ANY (%(scope_ids)s::uuid[])
+ORDER BY w.work_id
 FOR UPDATE
 
 -- open_facts --
@@ -174,7 +242,7 @@ SELECT s.tenant_id, s.bank_id, %(generation_id)s::uuid, s.scope_id,
            'tags', s.tags, 'policy_hash', s.policy_hash,
            'observations', (SELECT coalesce(jsonb_agg(to_jsonb(o) - 'embedding'), '[]') FROM memory_units o
                             WHERE o.tenant_id = s.tenant_id AND o.bank_id = s.bank_id AND o.scope_id = s.scope_id),
-           'revisions', (SELECT coalesce(jsonb_agg(to_jsonb(r) ORDER BY r.sequence), '[]') FROM observation_revisions r
+           'revisions', (SELECT coalesce(jsonb_agg(to_jsonb(r) - 'embedding' ORDER BY r.sequence), '[]') FROM observation_revisions r
                          WHERE r.tenant_id = s.tenant_id AND r.bank_id = s.bank_id AND r.scope_id = s.scope_id)),
        now() + make_interval(days => %(days)s::integer)
 FROM scopes s
@@ -235,7 +303,7 @@ UPDATE consolidation_runs SET scope_id = %(scope_id)s::uuid
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND scope_id = %(shadow_id)s::uuid
 
 -- settle_scope --
--- What became of the facts in the shadow is what became of them in the scope.
+-- What became of the facts in the shadow is what became of them in the scope; the work of both is locked already.
 UPDATE consolidation_work w
 SET state = s.state, outcome = s.outcome, error = s.error, attempts = s.attempts, looks = s.looks, deferrals = s.deferrals,
     revivals = s.revivals, calls = s.calls, refused_delete = s.refused_delete, requested = w.requested OR s.requested, due_at = s.due_at,
@@ -255,7 +323,7 @@ RETURNING rebuilds, operation_id
 UPDATE scopes
 SET brief_hash = %(brief_hash)s::text, policy_hash = %(policy_hash)s::text, rebuilt_at = now(), rebuild_failures = 0,
     rebuild_after = '-infinity', fence = fence + 1, lease_until = '-infinity', woken = false,
-    unmeasured_since = coalesce(unmeasured_since, now())
+    unmeasured_since = coalesce(unmeasured_since, now()), unread_since = coalesce(unread_since, now())
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND scope_id = %(scope_id)s::uuid
 
 -- put_off --
@@ -276,10 +344,16 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND scope_id = %
 
 -- reopen_shadow --
 -- All facts of a shadow are pending again, as if new.
-UPDATE consolidation_work
-SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL, attempts = 0, looks = 0, calls = 0, deferrals = 0,
-    revivals = 0, refused_delete = false, run_id = NULL, due_at = now()
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND scope_id = %(shadow_id)s::uuid
+WITH held AS MATERIALIZED (
+    SELECT k.work_id FROM consolidation_work k
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.scope_id = %(shadow_id)s::uuid
+    ORDER BY k.work_id
+    FOR UPDATE
+)
+UPDATE consolidation_work w
+SET {{clean_slate}}, run_id = NULL, due_at = now()
+FROM held h
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id
 
 -- note_ending --
 -- Adds what a shadow came to to the result of its operation.
@@ -314,14 +388,21 @@ WHERE shadow.tenant_id = %(tenant_id)s AND shadow.bank_id = %(bank_id)s::uuid AN
 
 -- finish --
 -- Ends the bank's rebuilds that have no shadow left.
+WITH ended AS MATERIALIZED (
+    SELECT k.operation_id FROM operations k
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.kind = 'policy_rebuild' AND k.status IN ('pending', 'processing')
+      AND NOT EXISTS (SELECT FROM scopes s
+                      WHERE s.tenant_id = k.tenant_id AND s.bank_id = k.bank_id AND s.operation_id = k.operation_id)
+    ORDER BY k.operation_id
+    FOR UPDATE
+)
 UPDATE operations o
 SET status = CASE WHEN o.error_message IS NULL THEN 'completed' ELSE 'failed' END,
     error_kind = CASE WHEN o.error_message IS NOT NULL THEN 'consolidation' END,
     progress = o.progress || jsonb_build_object('stage', 'completed', 'at', now(), 'processed', o.progress -> 'total'),
     completed_at = now(), updated_at = now()
-WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.kind = 'policy_rebuild' AND o.status IN ('pending', 'processing')
-  AND NOT EXISTS (SELECT FROM scopes s
-                  WHERE s.tenant_id = o.tenant_id AND s.bank_id = o.bank_id AND s.operation_id = o.operation_id)
+FROM ended
+WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.operation_id = ended.operation_id
 
 -- accept --
 -- Notes the policies that scopes are under now; the mission too, where none was noted.
@@ -335,11 +416,17 @@ WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s::uuid AND s.scope_
 
 -- reopen_capped --
 -- Facts that a cap kept out of scopes which have room now are pending again.
-UPDATE consolidation_work
-SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL, attempts = 0, looks = 0, calls = 0, deferrals = 0,
-    revivals = 0, refused_delete = false, run_id = NULL, due_at = now()
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND scope_id = ANY (%(scope_ids)s::uuid[])
-  AND state = 'done' AND outcome = 'capped'
+WITH held AS MATERIALIZED (
+    SELECT k.work_id FROM consolidation_work k
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.scope_id = ANY (%(scope_ids)s::uuid[])
+      AND k.state = 'done' AND k.outcome = 'capped'
+    ORDER BY k.work_id
+    FOR UPDATE
+)
+UPDATE consolidation_work w
+SET {{clean_slate}}, run_id = NULL, due_at = now()
+FROM held h
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id
 
 -- policy_digest --
 -- A digest of the bank's settings and the server's, as due_work compares it.

@@ -1,8 +1,10 @@
 -- make_scopes --
--- Scopes of these exact tag sets, made where missing, in order of their keys.
+-- Scopes of these exact tag sets, made where missing, in order of their keys; one that is there is not waited for.
 INSERT INTO scopes (tenant_id, bank_id, scope_id, scope_key, tags)
 SELECT %(tenant_id)s, %(bank_id)s::uuid, s.scope_id, s.scope_key, s.tags
 FROM jsonb_to_recordset(%(scopes)s::jsonb) AS s (scope_id uuid, scope_key text, tags text[])
+WHERE NOT EXISTS (SELECT FROM scopes k
+                  WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.scope_key = s.scope_key)
 ORDER BY s.scope_key
 ON CONFLICT (tenant_id, bank_id, scope_key) DO NOTHING
 
@@ -31,9 +33,13 @@ ORDER BY w.fact_id, w.scope_id
 -- close_work --
 -- Takes facts out of scopes; a fact that had none so far has a row that said so, and may have some now.
 DELETE FROM consolidation_work w
-USING unnest(%(fact_ids)s::uuid[], %(scope_ids)s::uuid[]) AS l (fact_id, scope_id)
-WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.fact_id = l.fact_id
-  AND w.scope_id IS NOT DISTINCT FROM l.scope_id
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id IN (
+    SELECT k.work_id
+    FROM unnest(%(fact_ids)s::uuid[], %(scope_ids)s::uuid[]) AS l (fact_id, scope_id)
+    JOIN consolidation_work k ON k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.fact_id = l.fact_id
+     AND k.scope_id IS NOT DISTINCT FROM l.scope_id
+    ORDER BY k.work_id
+    FOR UPDATE OF k)
 
 -- ids --
 -- The ids of scopes by their keys.
