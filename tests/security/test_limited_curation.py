@@ -82,21 +82,23 @@ def test_what_a_key_does_not_see_is_not_there_to_be_corrected(firm: Firm, body: 
     ]
 
     answers = [key("PATCH", f"{BANK}/memories/{firm.of_bob}", body) for key in keys]
+    deleted = [key("DELETE", f"{BANK}/memories/{firm.of_bob}") for key in keys]
     unknown = keys[0]("PATCH", f"{BANK}/memories/{uuid4()}", body)
 
-    assert [answer.status for answer in answers] == [404, 404, 404]
-    assert "Bob" not in "".join(answer.body.decode() for answer in answers)
+    assert [answer.status for answer in (*answers, *deleted)] == [404] * 6
+    assert "Bob" not in "".join(answer.body.decode() for answer in (*answers, *deleted))
     assert unknown.status == 404
     assert _unchanged(before, fingerprint(firm.database, firm.tenant))
 
 
-def test_a_key_that_sees_observations_alone_edits_none(firm: Firm) -> None:
+def test_a_key_that_sees_observations_alone_edits_and_deletes_none(firm: Firm) -> None:
     company = firm.key(exact_scopes=(("company",),))
 
     answers = [company("PATCH", f"{BANK}/memories/{firm.observation}", body) for body in CORRECTIONS[:2]]
+    deleted = company("DELETE", f"{BANK}/memories/{firm.observation}")
     cleared = company("DELETE", f"{BANK}/memories/{firm.of_ann}/observations")
 
-    assert [answer.status for answer in answers] == [400, 400]
+    assert [answer.status for answer in (*answers, deleted)] == [400, 400, 400]
     assert cleared.json() == {"deleted_count": 0}
 
 
@@ -107,9 +109,10 @@ def test_a_fact_whose_scope_a_key_does_not_see_is_not_its_to_correct(firm: Firm)
 
     answers = [wide("PATCH", f"{BANK}/memories/{firm.shared}", body) for body in CORRECTIONS[:2]]
     cleared = wide("DELETE", f"{BANK}/memories/{firm.shared}/observations")
+    deleted = wide("DELETE", f"{BANK}/memories/{firm.shared}")
 
     assert [answer.status for answer in answers] == [403, 403]
-    assert cleared.status == 403
+    assert cleared.status == deleted.status == 403
     assert ann("PATCH", f"{BANK}/memories/{firm.shared}", CORRECTIONS[0]).status == 404
 
 
@@ -129,9 +132,10 @@ def test_a_correction_needs_the_right_to_write_and_to_see(firm: Firm, permission
     answers = [
         half("PATCH", f"{BANK}/memories/{firm.of_ann}", {"text": "Changed."}),
         half("DELETE", f"{BANK}/memories/{firm.of_ann}/observations"),
+        half("DELETE", f"{BANK}/memories/{firm.of_ann}"),
     ]
 
-    assert [answer.status for answer in answers] == [403, 403]
+    assert [answer.status for answer in answers] == [403, 403, 403]
     assert "rows" not in answers[0].body.decode()
 
 

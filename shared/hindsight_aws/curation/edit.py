@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -18,7 +19,8 @@ from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.screening import Screening
 from hindsight_aws.ports.curation import FactAsKnown, Rewrite
 from hindsight_aws.ports.store import Transaction
-from hindsight_aws.retain.screening import ledger_lines, policy_of, screen_fields
+from hindsight_aws.screening import ledger_lines, policy_of, screen_fields
+from hindsight_aws.text.terms import terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,11 @@ def _plan(tx: Transaction, ports: CurationPorts, principal: Principal, seen: Kno
     changed = _changed(fact, allowed)
     if not sight(principal).sees(changed.fact_type, changed.tags):
         raise AccessDenied("This key may not move a memory out of its own sight")
-    entities = _resolved(tx, ports, seen, changed, allowed) if "entities" in allowed.given else None
+    if "entities" in allowed.given:
+        names = [EntityName(name, is_literal=not allowed.resolve_entities) for name in allowed.entities]
+    else:
+        names = _still_named(fact, changed)
+    entities = None if names == list(fact.names) else _resolved(tx, ports, seen, changed, names)
     if entities is not None and {entity.key for entity in entities} == {name_key(name.text) for name in fact.names}:
         entities = None
     return None if changed == fact and entities is None else _Planned(seen, changed, entities, screening)
@@ -88,11 +94,20 @@ def _changed(fact: FactAsKnown, edit: Edit) -> FactAsKnown:
     return changed
 
 
+def _still_named(fact: FactAsKnown, changed: FactAsKnown) -> list[EntityName]:
+    """The fact's entities without those whose name stood in its text and, after the edit, does not any more.
+
+    A name stands in a text as far as its words do.  One that no word of the text gave, and a label, stays.
+    """
+    before, now = set(terms(fact.text)), set(terms(f"{changed.text}\n{changed.context or ''}"))
+    return [name for name in fact.names if name.kind == "label" or set(terms(name.text)) & before <= now]
+
+
 def _resolved(
-    tx: Transaction, ports: CurationPorts, seen: Known, fact: FactAsKnown, edit: Edit
+    tx: Transaction, ports: CurationPorts, seen: Known, fact: FactAsKnown, given: Sequence[EntityName]
 ) -> tuple[ResolvedEntity, ...]:
     """The entities that the names stand for, each once."""
-    names = merged(EntityName(name, is_literal=not edit.resolve_entities) for name in edit.entities)
+    names = merged(given)
     asked = FactNames(names, fact.occurred_start or fact.mentioned_at)
     floor = max(
         ports.settings.hindsight_api_entity_trgm_similarity_threshold,

@@ -12,7 +12,7 @@ from hindsight_aws.entities import FactNames, resolve
 from hindsight_aws.errors import InvalidRequest
 from hindsight_aws.model.ids import ScopeId
 from hindsight_aws.model.principal import Principal
-from hindsight_aws.retain.screening import policy_of, redacted
+from hindsight_aws.screening import policy_of, redacted
 
 
 def invalidate_fact(ports: CurationPorts, principal: Principal, bank: str, memory_id: UUID, reason: str | None) -> None:

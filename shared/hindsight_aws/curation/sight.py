@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 from uuid import UUID
 
-from hindsight_aws.access import require, require_tags, sees_bank, sight
+from hindsight_aws.access import require, require_scopes, sees_bank, sight
 from hindsight_aws.banks.config import resolve
 from hindsight_aws.curation.ports import CurationPorts
 from hindsight_aws.errors import Conflict, NotFound, WorkRaced, WorkSuperseded
@@ -57,8 +57,7 @@ def known(tx: Transaction, ports: CurationPorts, principal: Principal, bank: str
     if fact.fact_type != "observation":
         volatile = resolve(ports.settings, found.overrides).volatile_tags
         scopes = resolve_scopes(fact.tags, scopes_from_json(fact.observation_scopes), volatile)
-        for scope in scopes:
-            require_tags(principal, scope.tags)
+        require_scopes(principal, [scope.tags for scope in scopes])
     return Known(found, fact, scopes)
 
 

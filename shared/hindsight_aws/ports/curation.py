@@ -108,6 +108,14 @@ class Curation(Protocol):
         """
         ...
 
+    def delete(self, bank_id: BankId, fact: FactAsKnown) -> list[ScopeId]:
+        """Takes a fact out for good, valid or archived, and what its chunk kept of its reading; what rested on it ends.
+
+        The chunk counts as read: its document, retained again as it is, does not bring the fact back.
+        Returns the scopes in which its co-sources wait.  Raises: WorkSuperseded when it has changed or gone.
+        """
+        ...
+
     def clear_observations_of(self, bank_id: BankId, fact: FactAsKnown) -> tuple[int, list[ScopeId]]:
         """Ends what rests on the fact, which waits again in all its scopes: how many ended, and the scopes.
 

@@ -1,6 +1,6 @@
 """Corrections by hand in Postgres.  Called through ports/curation.py; calls sql/curation.sql and its sister stores.
 
-Locks in the global order: documents, facts, entities, links, observations, work; the bank is the caller's, last.
+Locks in the global order (docs/architecture.md); the bank is the caller's, last.
 """
 
 from __future__ import annotations
@@ -58,15 +58,19 @@ class PostgresCuration:
             self._mention(bank_id, fact, rewrite.entities)
         ended, reopened = self._end_resting(bank_id, fact)
         indexed = Indexed(fact.id, fact.fact_type, rewrite.indexing.term_counts)
+        words = {
+            "text": fact.text,
+            "context": fact.context,
+            "occurred_start": fact.occurred_start,
+            "occurred_end": fact.occurred_end,
+            "mentioned_at": fact.mentioned_at,
+        }
+        self._session.execute(_SQL["unsay_former_words"], **asked, **words)
         self._session.execute(
             _SQL["rewrite"],
             **asked,
+            **words,
             fact_type=fact.fact_type,
-            text=fact.text,
-            context=fact.context,
-            occurred_start=fact.occurred_start,
-            occurred_end=fact.occurred_end,
-            mentioned_at=fact.mentioned_at,
             embedding=half_vector(rewrite.indexing.embedding.values),
             embedding_model=rewrite.indexing.embedding_model,
             length=indexed.length,
@@ -80,11 +84,9 @@ class PostgresCuration:
     def archive(self, bank_id: BankId, fact: FactAsKnown, reason: str | None) -> list[ScopeId]:
         asked = {"bank_id": bank_id, "id": fact.id}
         self._hold(bank_id, fact)
-        self._session.tuples(_SQL["lock_entities"], **asked, name_keys=[])
-        self._session.execute(_SQL["uncount_pairs"], **asked)
+        self._uncount_pairs(bank_id, fact)
         self._session.execute(_SQL["archive"], **asked, reason=reason)
-        ended = [row[0] for row in self._session.tuples(_SQL["resting"], **asked)]
-        reopened = PostgresMemories(self._session).remove(bank_id, [fact.id])
+        ended, reopened = self._remove(bank_id, fact)
         self._note(bank_id, "fact_invalidated", fact, ended, removed=1)
         return reopened
 
@@ -100,9 +102,7 @@ class PostgresCuration:
         scopes: Sequence[Scope],
     ) -> list[ScopeId]:
         asked = {"bank_id": bank_id, "id": fact.id}
-        self._lock_document(bank_id, fact)
-        if self._session.row(_SQL["lock_archived"], **asked, version=fact.version) is None:
-            raise WorkSuperseded("the archived fact changed or went meanwhile")
+        self._hold_archived(bank_id, fact)
         indexed = Indexed(fact.id, fact.fact_type, indexing.term_counts, fact.tags)
         back = self._session.row(
             _SQL["restore"],
@@ -124,6 +124,22 @@ class PostgresCuration:
         opened.open_work(bank_id, {fact.id: scopes})
         self._note(bank_id, "fact_restored", fact, [], added=1)
         return opened.ids(bank_id, scopes)
+
+    def delete(self, bank_id: BankId, fact: FactAsKnown) -> list[ScopeId]:
+        asked = {"bank_id": bank_id, "id": fact.id}
+        if fact.state == "invalidated":
+            self._hold_archived(bank_id, fact)
+            self._session.execute(_SQL["forget_reading"], **asked)
+            self._links.archive_will_lose(bank_id, fact_ids=[fact.id])
+            self._session.execute(_SQL["delete_archived"], **asked)
+            self._note(bank_id, "fact_deleted", fact, [])
+            return []
+        self._hold(bank_id, fact)
+        self._session.execute(_SQL["forget_reading"], **asked)
+        self._uncount_pairs(bank_id, fact)
+        ended, reopened = self._remove(bank_id, fact)
+        self._note(bank_id, "fact_deleted", fact, ended, removed=1)
+        return reopened
 
     def clear_observations_of(self, bank_id: BankId, fact: FactAsKnown) -> tuple[int, list[ScopeId]]:
         self._hold(bank_id, fact)
@@ -177,6 +193,22 @@ class PostgresCuration:
         if row is None:
             raise WorkSuperseded("the fact changed or went meanwhile")
         return row
+
+    def _remove(self, bank_id: BankId, fact: FactAsKnown) -> tuple[list[UUID], list[ScopeId]]:
+        """Takes a fact that is held out of the live ones: what rested on it, and where its co-sources wait."""
+        ended = [row[0] for row in self._session.tuples(_SQL["resting"], bank_id=bank_id, id=fact.id)]
+        return ended, PostgresMemories(self._session).remove(bank_id, [fact.id])
+
+    def _uncount_pairs(self, bank_id: BankId, fact: FactAsKnown) -> None:
+        """Takes the fact off the pairs of its entities, which stay locked."""
+        self._session.tuples(_SQL["lock_entities"], bank_id=bank_id, id=fact.id, name_keys=[])
+        self._session.execute(_SQL["uncount_pairs"], bank_id=bank_id, id=fact.id)
+
+    def _hold_archived(self, bank_id: BankId, fact: FactAsKnown) -> None:
+        """Locks the archived fact behind its document, as it was known.  Raises: WorkSuperseded."""
+        self._lock_document(bank_id, fact)
+        if self._session.row(_SQL["lock_archived"], bank_id=bank_id, id=fact.id, version=fact.version) is None:
+            raise WorkSuperseded("the archived fact changed or went meanwhile")
 
     def _lock_document(self, bank_id: BankId, fact: FactAsKnown) -> None:
         if fact.document_id is not None:

@@ -117,6 +117,36 @@ def test_entities_are_replaced_taken_off_and_counted(desk: Desk) -> None:
     assert len(desk.rows("SELECT * FROM entity_cooccurrences")) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Alice moved to Kyiv in spring.", ["Kyiv", "user"]),
+        ("Robert Miles moved to Kyiv.", ["Kyiv", "Robert Miles", "user"]),
+        ("ROBERT MILES's move led to Oslo.", ["Robert Miles", "user"]),
+        ("Robert moved to Kyiv.", ["Kyiv", "user"]),
+    ],
+    ids=["another", "the same", "otherwise written", "a part"],
+)
+def test_a_name_that_an_edit_corrects_away_finds_the_fact_no_more(desk: Desk, text: str, left: list[str]) -> None:
+    ids = desk.retain(*chain("Robert Miles moved to Kyiv in spring.", entities=["Robert Miles", "Kyiv", "user"]))
+
+    answer = desk.patch(next(iter(ids.values())), text=text)
+
+    assert sorted(answer.json()["entities"], key=str.casefold) == left
+    found = {row["term"] for row in desk.rows("SELECT term FROM unit_terms")}
+    assert ("mile" in found) == ("Robert Miles" in left)
+    assert {name for name, count in entities(desk).items() if count} == set(left)
+    assert desk.unbroken()
+
+
+def test_entities_that_an_edit_names_are_its_last_word(desk: Desk) -> None:
+    ids = desk.retain(*chain("Robert moved.", entities=["Robert"]))
+
+    shown = desk.patch(ids["Robert moved."], text="Alice moved.", entities=["Robert"]).json()
+
+    assert shown["entities"] == ["Robert"]
+
+
 def test_a_name_taken_literally_is_an_entity_of_its_own(desk: Desk) -> None:
     ids = desk.retain(*chain("They met.", entities=["Alice Smyth"]), *chain("It rained."))
 
@@ -220,7 +250,7 @@ def test_an_observation_and_an_archived_fact_cannot_be_edited(desk: Desk) -> Non
     assert desk.patch(ids["Ann rows."], state="valid", text="Ann sails.").json()["text"] == "Ann sails."
 
 
-@pytest.mark.parametrize(("memory_id", "status"), [(str(uuid4()), 404), ("abc", 400)])
+@pytest.mark.parametrize(("memory_id", "status"), [(str(uuid4()), 404), ("abc", 400)], ids=["unknown", "no id"])
 def test_an_edit_of_what_is_not_there_is_refused(desk: Desk, memory_id: str, status: int) -> None:
     desk.retain(says("Ann rows."))
 

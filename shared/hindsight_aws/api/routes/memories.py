@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 from typing import get_args
@@ -95,6 +95,14 @@ async def update_memory(call: CallDep, bank_id: str, memory_id: str, body: Updat
     return await get_memory(call, bank_id, memory_id)
 
 
+@router.delete("/{memory_id}")
+async def delete_memory(call: CallDep, bank_id: str, memory_id: str) -> Response:
+    """Deletes a fact for good, valid or archived; what rests on it ends."""
+    principal = call.principal(Permission.WRITE)
+    curation.delete_fact(call.services.curation_ports, principal, bank_id, uuid_of(memory_id, "memory_id"))
+    return json_answer({"success": True, "message": f"Memory '{memory_id}' deleted", "deleted_count": 1})
+
+
 @router.delete("")
 async def clear_bank_memories(
     call: CallDep,
@@ -122,19 +130,28 @@ async def clear_memory_observations(call: CallDep, bank_id: str, memory_id: str)
 async def get_observation_history(
     call: CallDep, bank_id: str, memory_id: str, written_by: WrittenBy = None
 ) -> Response:
-    """What an observation said before each of its latest changes, oldest first; a fact has no history."""
+    """What an observation said before each of its latest changes, oldest first; a fact has no history.
+
+    One that was merged into another has its history still, and the last entry names its heir.
+    """
     wanted = uuid_of(memory_id, "memory_id")
     absent = NotFound(f"Memory unit '{memory_id}' not found")
     with call.bank(bank_id, Permission.READ, absent) as seen:
         in_sight = sight(seen.principal)
-        if seen.tx.memories.view(seen.bank.bank_id, in_sight, wanted) is None:
+        is_there = seen.tx.memories.view(seen.bank.bank_id, in_sight, wanted) is not None
+        revisions = seen.tx.observations.revisions(seen.bank.bank_id, in_sight, wanted)
+        if not is_there and not _is_merged_away(revisions, in_sight):
             raise absent
         _require_provenance(in_sight, written_by)
-        revisions = seen.tx.observations.revisions(seen.bank.bank_id, in_sight, wanted)
     asked = (written_by or {}).items()
     changes = [(before, after) for before, after in pairwise(revisions) if asked <= after.provenance.items()]
     latest = changes[max(len(changes) - call.services.settings.hindsight_api_observation_history_max_entries, 0) :]
     return json_answer([_change(before, after, in_sight.sees_beneath) for before, after in latest])
+
+
+def _is_merged_away(revisions: Sequence[RevisionView], in_sight: Sight) -> bool:
+    """Whether these end with a merge into another observation, and the caller may see what is observed there."""
+    return bool(revisions) and revisions[-1].kind == "merge" and in_sight.sees("observation", revisions[-1].tags)
 
 
 def _require_provenance(in_sight: Sight, written_by: Mapping[str, object] | None) -> None:
@@ -258,6 +275,7 @@ def _change(before: RevisionView, after: RevisionView, sees_beneath: bool) -> di
         "source_facts": [_former_source(after, i) for i in range(len(after.source_ids))] if sees_beneath else [],
         "withheld": 0 if sees_beneath else len(after.source_ids),
         "kind": after.kind,
+        "merged_into": after.merged_into,
         "provenance": after.provenance if sees_beneath else {},
     }
 

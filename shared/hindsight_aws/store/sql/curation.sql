@@ -92,6 +92,20 @@ WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid
 -- Takes a fact's entities off it.
 DELETE FROM unit_entities l WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.unit_id = %(id)s::uuid
 
+-- unsay_former_words --
+-- Pages that rest on what a fact said rest on something that is gone, if it is to say something else.
+UPDATE mental_model_citations c SET memory_id = NULL
+FROM (SELECT k.page_id, k.version, k.cited_id FROM mental_model_citations k
+      WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.memory_id = %(id)s::uuid
+        AND EXISTS (SELECT FROM memory_units u
+                    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = %(id)s::uuid
+                      AND (u.text, u.context, u.occurred_start, u.occurred_end, u.mentioned_at) IS DISTINCT FROM
+                          (%(text)s::text, %(context)s::text, %(occurred_start)s::timestamptz, %(occurred_end)s::timestamptz,
+                           %(mentioned_at)s::timestamptz))
+      ORDER BY k.cited_id, k.page_id, k.version FOR NO KEY UPDATE) AS held
+WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = held.page_id AND c.version = held.version
+  AND c.cited_id = held.cited_id
+
 -- rewrite --
 -- A fact as somebody corrected it.
 UPDATE memory_units u
@@ -103,10 +117,9 @@ SET fact_type = %(fact_type)s::text, text = %(text)s::text, context = %(context)
 WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = %(id)s::uuid
 
 -- reopen_work --
--- A fact pending again in all its scopes, with a clean slate; says in which.
+-- A fact whose work is locked pending again in all its scopes; says in which.
 UPDATE consolidation_work w
-SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL, attempts = 0, looks = 0, calls = 0, deferrals = 0,
-    revivals = 0, refused_delete = false, due_at = now()
+SET {{clean_slate}}, due_at = now()
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.fact_id = %(id)s::uuid AND w.scope_id IS NOT NULL
 RETURNING w.scope_id
 
@@ -122,10 +135,11 @@ ORDER BY e.observation_id
 -- Copies a fact that is about to go into the archive: with its entities, its causes and effects, and those parked with archived peers.
 INSERT INTO invalidated_memory_units
     (tenant_id, bank_id, id, fact_type, document_id, chunk_index, ordinal, text, context, event_date, occurred_start, occurred_end,
-     mentioned_at, metadata, tags, observation_scopes, version, edited_at, created_at, updated_at, reason, entity_ids, causal_links)
+     mentioned_at, metadata, tags, observation_scopes, version, edited_at, created_at, updated_at, embedding, embedding_model, reason,
+     entity_ids, causal_links)
 SELECT u.tenant_id, u.bank_id, u.id, u.fact_type, u.document_id, u.chunk_index, u.ordinal, u.text, u.context, u.event_date,
        u.occurred_start, u.occurred_end, u.mentioned_at, u.metadata, u.tags, u.observation_scopes, u.version + 1, u.edited_at,
-       u.created_at, u.updated_at, %(reason)s::text,
+       u.created_at, u.updated_at, u.embedding, u.embedding_model, %(reason)s::text,
        ARRAY(SELECT l.entity_id FROM unit_entities l
              WHERE l.tenant_id = u.tenant_id AND l.bank_id = u.bank_id AND l.unit_id = u.id ORDER BY l.entity_id),
        coalesce((
@@ -223,6 +237,24 @@ WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.docume
 UPDATE chunks c SET content_hash = '', fingerprint = '', extraction = NULL, extraction_key = NULL
 WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.document_id = ANY (%(document_ids)s::uuid[])
 
+-- forget_reading --
+-- Takes what was once read in the chunk of a fact, valid or archived, out of it; the chunk stays known, and counts as read.
+UPDATE chunks c SET extraction = NULL, extraction_key = NULL
+FROM (
+    SELECT u.document_id, u.chunk_index FROM memory_units u
+    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = %(id)s::uuid
+    UNION ALL
+    SELECT i.document_id, i.chunk_index FROM invalidated_memory_units i
+    WHERE i.tenant_id = %(tenant_id)s AND i.bank_id = %(bank_id)s::uuid AND i.id = %(id)s::uuid
+) AS origin
+WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid
+  AND c.document_id = origin.document_id AND c.chunk_index = origin.chunk_index
+
+-- delete_archived --
+-- Takes a fact out of the archive for good.
+DELETE FROM invalidated_memory_units i
+WHERE i.tenant_id = %(tenant_id)s AND i.bank_id = %(bank_id)s::uuid AND i.id = %(id)s::uuid
+
 -- lock_observations --
 -- The next observations of the bank, or of one scope, kept from change in id order.
 SELECT o.id FROM memory_units o
@@ -243,7 +275,7 @@ ORDER BY o.id
 -- blank_histories --
 -- Takes the text and the quotes out of every revision of these observations; ids and times stay.
 UPDATE observation_revisions r
-SET text = NULL, blanked_at = now(),
+SET text = NULL, embedding = NULL, embedding_model = NULL, blanked_at = now(),
     evidence = (SELECT coalesce(jsonb_agg(jsonb_build_object('fact_id', piece ->> 'fact_id', 'origin', piece ->> 'origin')), '[]')
                 FROM jsonb_array_elements(r.evidence) AS piece)
 WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.observation_id = ANY (%(ids)s::uuid[]) AND r.blanked_at IS NULL
@@ -251,8 +283,7 @@ WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.observ
 -- reopen_sources --
 -- The facts behind these observations, pending again in their scopes.
 UPDATE consolidation_work w
-SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL, attempts = 0, looks = 0, calls = 0, deferrals = 0,
-    revivals = 0, refused_delete = false, due_at = now()
+SET {{clean_slate}}, due_at = now()
 FROM (
     SELECT k.work_id FROM consolidation_work k
     WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND (k.fact_id, k.scope_id) IN (
@@ -290,9 +321,7 @@ WITH held AS MATERIALIZED (
     FOR UPDATE
 ), reopened AS (
     UPDATE consolidation_work w
-    SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL,
-        attempts = 0, looks = 0, calls = 0, deferrals = 0,
-        revivals = 0, refused_delete = false, due_at = now()
+    SET {{clean_slate}}, due_at = now()
     FROM held h
     WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id
     RETURNING w.scope_id
