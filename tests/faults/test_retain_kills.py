@@ -115,10 +115,12 @@ def test_r108_a_caller_who_was_cut_off_sends_again_under_the_same_id_and_nothing
     body = {"items": [{"content": "\n".join(LINES), "document_id": "letter"}], "async": is_async}
     mine = str(uuid4())
 
-    answers = [world.send("retain", "b", "POST", "/memories", body | {"operation_id": mine}) for _ in range(3)]
+    # A sync caller waits out its whole time for a dead worker's lease, so it is made to do so once only.
+    times = 3 if is_async else 2
+    answers = [world.send("retain", "b", "POST", "/memories", body | {"operation_id": mine}) for _ in range(times)]
 
     assert answers[0].status >= 500
-    assert [answer.status for answer in answers[1:]] == [200, 200]
+    assert {answer.status for answer in answers[1:]} == {200}
     assert_whole(world, answers[1])
     last = world.send("retain", "b", "POST", "/memories", body | {"operation_id": mine})
     assert last.body["watermark"] == answers[1].body["watermark"]

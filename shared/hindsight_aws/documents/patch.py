@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hindsight_aws.access import document_sight, require_tags
+from hindsight_aws.access import document_sight, require_scopes, require_tags
 from hindsight_aws.banks.config import resolve
 from hindsight_aws.documents.ports import DocumentPorts
 from hindsight_aws.documents.sight import absent, bank_to_change, tags_of
@@ -16,11 +16,12 @@ from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.scope import ObservationScopes, TooManyScopes, resolve_scopes
 from hindsight_aws.ports.documents import DocumentEvent, StoredDocument
 from hindsight_aws.ports.store import Transaction
-from hindsight_aws.retain.intake.accept import check_scopes, check_tags
+from hindsight_aws.retain.intake.accept import check_scopes
 from hindsight_aws.retain.intake.accepted import scopes_from_json, scopes_to_json
 from hindsight_aws.retain.plan import part_of
 from hindsight_aws.retain.relabel import Relabelling, relabel, relabelling
-from hindsight_aws.retain.screening import policy_of, refuse_labels
+from hindsight_aws.screening import policy_of, refuse_labels
+from hindsight_aws.text.tags import check_tags
 
 Kept = Mapping[str, object]
 
@@ -105,8 +106,7 @@ def _check(principal: Principal, parts: Sequence[Kept], volatile: Sequence[str])
         except TooManyScopes as too_many:
             raise InvalidField("tags", f"are too many for the document's scopes: {too_many}") from None
         require_tags(principal, tags)
-        for scope in scopes:
-            require_tags(principal, scope.tags)
+        require_scopes(principal, [scope.tags for scope in scopes])
 
 
 def _relabel_facts(

@@ -1,4 +1,4 @@
-"""What changing documents needs of the world."""
+"""What changing documents needs of the world, gathered once by runtime.py."""
 
 from __future__ import annotations
 

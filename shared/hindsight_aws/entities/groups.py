@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hindsight_aws.entities.company import LEAST_SCORE, Company
-from hindsight_aws.entities.likeness import likeness, similarity
+from hindsight_aws.entities.likeness import likeness
 from hindsight_aws.entities.spelling import Spelling, lookup_keys, spelling_of
 from hindsight_aws.model.entity import EntityKind
 from hindsight_aws.ports.entities import KnownEntity
+from hindsight_aws.text.trigrams import similarity
 
 
 @dataclass(slots=True)

@@ -1,32 +1,10 @@
-"""How alike two names are: trigrams as Postgres counts them, and what may differ between spellings of one name.
-
-Pure and symmetric; used by resolve.
-"""
+"""How alike two names are: what may differ between spellings of one name.  Pure and symmetric; used by resolve."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator
-from functools import lru_cache
 
 from hindsight_aws.entities.spelling import Spelling, may_be_misspelt
-
-
-def similarity(left: str, right: str) -> float:
-    """Trigrams that two texts share, over those that either has: 0 to 1, as `similarity` of pg_trgm counts.
-
-    A word is a run of letters and digits, set between two spaces before it and one after.  Whether a combining mark
-    is a letter depends on the database's locale: texts that hold one (`is_measured_alike`) are measured here alone.
-    Source: the PostgreSQL manual, F.35 pg_trgm.
-    """
-    ours, theirs = _trigrams(left), _trigrams(right)
-    return len(ours & theirs) / (len(ours | theirs) or 1)
-
-
-def is_measured_alike(text: str) -> bool:
-    """Whether every database counts the text's trigrams as `similarity` does."""
-    return text.isascii() or not any(unicodedata.category(char).startswith("M") for char in text)
 
 
 def likeness(left: Spelling, right: Spelling) -> float | None:
@@ -78,16 +56,3 @@ def _is_typo(left: str, right: str) -> bool:
         return False
     same = next((place for place, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     return short[same + (len(short) == len(long)) :] == long[same + 1 :]
-
-
-@lru_cache(maxsize=8_192)
-def _trigrams(text: str) -> frozenset[str]:
-    return frozenset(
-        padded[place : place + 3]
-        for padded in (f"  {word} " for word in _runs(text.lower()))
-        for place in range(len(padded) - 2)
-    )
-
-
-def _runs(text: str) -> Iterator[str]:
-    return iter("".join(char if char.isalnum() else " " for char in text).split())

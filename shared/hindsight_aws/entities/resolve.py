@@ -12,11 +12,11 @@ from typing import Final
 
 from hindsight_aws.entities.company import Company
 from hindsight_aws.entities.groups import Group, Groups, Name
-from hindsight_aws.entities.likeness import is_measured_alike
 from hindsight_aws.entities.spelling import lookup_keys, spelling_of, whole_key
 from hindsight_aws.model.entity import EntityKind, EntityName, MatchRule, ResolvedEntity, name_key, tidy_name
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.ports.entities import Entities, NameProbe
+from hindsight_aws.text.trigrams import is_measured_alike
 
 MOST_COMPANIONS: Final = 256
 """Companions of an entity that are looked at: with so many, each alone weighs 1/16 at most."""

@@ -17,7 +17,7 @@ from hindsight_aws.files.requests import MEGABYTE, NewUpload, key_of, plain_name
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.ports.files import UploadTicket
 from hindsight_aws.ports.uploads import Upload
-from hindsight_aws.retain.screening import policy_of, redacted, refuse_labels
+from hindsight_aws.screening import policy_of, redacted, refuse_labels
 
 _KEPT: Final = timedelta(days=8)
 """Longer than the bucket keeps bytes, by which time nobody can name the upload to any use."""

@@ -33,7 +33,7 @@ from hindsight_aws.ports.converter import FileToRead
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain import Attempt, RetainRequest, submit_within
 from hindsight_aws.retain.intake.accept import accept
-from hindsight_aws.retain.screening import guarded
+from hindsight_aws.retain.intake.guard import guarded
 from hindsight_aws.text.sanitise import clean, is_blank
 
 _log = logging.getLogger(__name__)
@@ -49,6 +49,13 @@ class _Leased:
     task: ConversionTask
 
 
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    """What is written down of the operation cannot be read, so it has failed; who waited for its document is woken."""
+
+    to_wake: tuple[OperationId, ...]
+
+
 def run_conversion(ports: ConversionPorts, tenant_id: TenantId, operation_id: OperationId, seconds: float) -> Attempt:
     """One attempt at the operation, taking about `seconds` at most.
 
@@ -59,6 +66,9 @@ def run_conversion(ports: ConversionPorts, tenant_id: TenantId, operation_id: Op
     with ports.retain.store.transaction(tenant_id) as tx:
         leased = _begin(tx, operation_id, ports.retain.settings.hindsight_convert_lease_seconds)
         operation = None if leased is not None else tx.operations.find(operation_id)
+    if isinstance(leased, _Unreadable):
+        ports.retain.wakeups.wake_operations(tenant_id, leased.to_wake)
+        return Attempt("absent")
     if leased is None:
         is_open = operation is not None and operation.status in ("pending", "processing")
         return Attempt("busy" if is_open else "absent")
@@ -80,7 +90,7 @@ def run_conversion(ports: ConversionPorts, tenant_id: TenantId, operation_id: Op
     return Attempt("completed")
 
 
-def _begin(tx: Transaction, operation_id: OperationId, lease_s: float) -> _Leased | None:
+def _begin(tx: Transaction, operation_id: OperationId, lease_s: float) -> _Leased | _Unreadable | None:
     """The operation, leased with its document: files that name one document are converted one after the other."""
     lease = tx.operations.lease(operation_id, lease_s, FILE_CONVERT_RETAIN)
     bank = None if lease is None else tx.banks.by_id(lease.bank_id)
@@ -91,7 +101,7 @@ def _begin(tx: Transaction, operation_id: OperationId, lease_s: float) -> _Lease
     except (AttributeError, KeyError, TypeError, ValueError) as unreadable:
         reason = f"the work as written down cannot be read: {unreadable!r}"
         tx.operations.fail(lease, type(unreadable).__name__, reason, {}, lease.payload)
-        return None
+        return _Unreadable(tuple(tx.operations.waiting(lease)))
     if not tx.operations.lease_documents(lease, _documents(bank, task), lease_s):
         return None
     return _Leased(lease, bank, task)

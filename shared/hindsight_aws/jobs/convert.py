@@ -5,14 +5,13 @@ Called by functions/convert; calls files.
 
 from __future__ import annotations
 
-import json
 import logging
 from typing import Final
-from uuid import UUID
 
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.files import ConversionPorts, run_conversion
-from hindsight_aws.jobs.outcomes import Outcome, outcome_of
+from hindsight_aws.jobs.message import ids_of, not_done
+from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.model.ids import OperationId, TenantId
 
 _log = logging.getLogger(__name__)
@@ -24,25 +23,20 @@ _TRY_AGAIN_S: Final = 60
 def convert(ports: ConversionPorts, body: str, seconds: float) -> Outcome:
     """Converts the file of the operation that the message names, and says what the queue is to do with the message.
 
-    What is to be done later gets a wake-up of its own and the message is acknowledged.
-
     Guarantees: a message that comes twice, late or for nothing changes nothing.  Never raises what the product knows
     of, never answers LATER.
     """
     try:
-        message = json.loads(body)
-        tenant_id, operation_id = TenantId(UUID(message["tenant_id"])), OperationId(UUID(message["operation_id"]))
-    except (AttributeError, ValueError, KeyError, TypeError):
+        tenant, operation = ids_of(body, "tenant_id", "operation_id")
+    except ValueError:
         _log.exception("a message that names no operation was dropped")
         return Outcome.PARK
+    tenant_id, operation_id = TenantId(tenant), OperationId(operation)
     try:
         attempt = run_conversion(ports, tenant_id, operation_id, seconds)
     except HindsightError as error:
         _log.warning("conversion %s was not done: %s", operation_id, error)
-        if outcome_of(error) is not Outcome.LATER:
-            return outcome_of(error)
-        ports.retain.wakeups.wake_conversions(tenant_id, [operation_id], _TRY_AGAIN_S)
-        return Outcome.DONE
+        return not_done(error, lambda: ports.retain.wakeups.wake_conversions(tenant_id, [operation_id], _TRY_AGAIN_S))
     _log.info("conversion %s: %s", operation_id, attempt.state)
     if attempt.state == "deferred":
         ports.retain.wakeups.wake_conversions(tenant_id, [operation_id], round(attempt.wait_s))

@@ -5,13 +5,12 @@ Called by functions/ingest; calls retain.
 
 from __future__ import annotations
 
-import json
 import logging
 from typing import Final
-from uuid import UUID
 
 from hindsight_aws.errors import HindsightError
-from hindsight_aws.jobs.outcomes import Outcome, outcome_of
+from hindsight_aws.jobs.message import ids_of, not_done
+from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.model.ids import OperationId, TenantId
 from hindsight_aws.retain import Attempt, RetainPorts, abandon, run_retain
 
@@ -32,17 +31,15 @@ def ingest(ports: RetainPorts, body: str, seconds: float, deliveries: int = 1) -
     A message that was delivered so often that the next time it goes to the dead letters is not tried again: workers
     died of it, and its operation says so.
 
-    What is to be done later gets a wake-up of its own and the message is acknowledged: one given back would stay hidden
-    for the queue's visibility, and count towards the dead letters, which are for crashes.
-
     Guarantees: a message that comes twice, late or for nothing changes nothing.  Never raises what the product knows
     of, never answers LATER.
     """
     try:
-        tenant_id, operation_id = _read(body)
-    except (ValueError, KeyError, TypeError):
+        tenant, operation = ids_of(body, "tenant_id", "operation_id")
+    except ValueError:
         _log.exception("a message that names no operation was dropped")
         return Outcome.PARK
+    tenant_id, operation_id = TenantId(tenant), OperationId(operation)
     if seconds < _LEAST_WORTH_STARTING_S:
         ports.wakeups.wake_operations(tenant_id, [operation_id])
         return Outcome.DONE
@@ -53,10 +50,7 @@ def ingest(ports: RetainPorts, body: str, seconds: float, deliveries: int = 1) -
             attempt = run_retain(ports, tenant_id, operation_id, seconds)
     except HindsightError as error:
         _log.warning("operation %s was not done: %s", operation_id, error)
-        if outcome_of(error) is not Outcome.LATER:
-            return outcome_of(error)
-        ports.wakeups.wake_operations(tenant_id, [operation_id], _TRY_AGAIN_S)
-        return Outcome.DONE
+        return not_done(error, lambda: ports.wakeups.wake_operations(tenant_id, [operation_id], _TRY_AGAIN_S))
     return _settled(ports, tenant_id, operation_id, attempt)
 
 
@@ -70,8 +64,3 @@ def _settled(ports: RetainPorts, tenant_id: TenantId, operation_id: OperationId,
         _log.error("operation %s failed: %s: %s", operation_id, type(attempt.error).__name__, attempt.error)
         return Outcome.PARK
     return Outcome.DONE
-
-
-def _read(body: str) -> tuple[TenantId, OperationId]:
-    message = json.loads(body)
-    return TenantId(UUID(str(message["tenant_id"]))), OperationId(UUID(str(message["operation_id"])))

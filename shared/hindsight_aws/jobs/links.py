@@ -5,14 +5,13 @@ They come on the ingest queue, told apart by their kind.  Called by functions/in
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable
 from typing import Final
-from uuid import UUID
 
 from hindsight_aws.errors import HindsightError
-from hindsight_aws.jobs.outcomes import Outcome, outcome_of
+from hindsight_aws.jobs.message import ids_of, kind_of, not_done
+from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.links.maintain import maintain
 from hindsight_aws.links.ports import LinkPorts
 from hindsight_aws.model.ids import BankId, TenantId
@@ -26,11 +25,7 @@ _TRY_AGAIN_S: Final = 60
 
 def is_about_links(body: str) -> bool:
     """Whether a message of the ingest queue wakes link maintenance."""
-    try:
-        message = json.loads(body)
-    except ValueError:
-        return False
-    return isinstance(message, dict) and message.get("kind") == _KIND
+    return kind_of(body) == _KIND
 
 
 def tend_links(ports: LinkPorts, body: str, seconds_left: Callable[[], float]) -> Outcome:
@@ -40,22 +35,15 @@ def tend_links(ports: LinkPorts, body: str, seconds_left: Callable[[], float]) -
     of, never answers LATER.
     """
     try:
-        tenant_id, bank_id = _read(body)
-    except (ValueError, KeyError, TypeError):
+        tenant, bank = ids_of(body, "tenant_id", "bank_id")
+    except ValueError:
         _log.exception("a message that names no bank was dropped")
         return Outcome.PARK
+    tenant_id, bank_id = TenantId(tenant), BankId(bank)
     try:
         ended = maintain(ports, tenant_id, bank_id, seconds_left)
     except HindsightError as error:
         _log.warning("links of bank %s were not tended: %s: %s", bank_id, type(error).__name__, error)
-        if outcome_of(error) is not Outcome.LATER:
-            return outcome_of(error)
-        ports.wakeups.wake_links(tenant_id, bank_id, _TRY_AGAIN_S)
-        return Outcome.DONE
+        return not_done(error, lambda: ports.wakeups.wake_links(tenant_id, bank_id, _TRY_AGAIN_S))
     _log.info("links of bank %s: %s", bank_id, ended.value)
     return Outcome.DONE
-
-
-def _read(body: str) -> tuple[TenantId, BankId]:
-    message = json.loads(body)
-    return TenantId(UUID(str(message["tenant_id"]))), BankId(UUID(str(message["bank_id"])))

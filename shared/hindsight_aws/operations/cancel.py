@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from hindsight_aws.errors import Conflict
 from hindsight_aws.model.ids import OperationId
-from hindsight_aws.model.operation import CONSOLIDATION
+from hindsight_aws.model.operation import CONSOLIDATION, REFRESH_MENTAL_MODEL
 from hindsight_aws.model.principal import Principal
-from hindsight_aws.operations.sight import require_own
+from hindsight_aws.operations.sight import own_run, require_own
 from hindsight_aws.ports.store import Store
 from hindsight_aws.ports.wakeups import Wakeups
 
 
 def cancel(store: Store, wakeups: Wakeups, principal: Principal, bank: str, operation_id: OperationId) -> None:
-    """Cancels an operation that has not ended, or, of a parent, the children that have not.
+    """Cancels an operation or a reflect run that has not ended, or, of a parent, the children that have not.
 
     Guarantees: once it returns no attempt can commit, whoever is at it; that worker makes no further model call once it
     has noticed, which it does before each.
@@ -20,11 +20,18 @@ def cancel(store: Store, wakeups: Wakeups, principal: Principal, bank: str, oper
     Raises: Conflict when it has ended; NotFound, AccessDenied, DatabaseUnavailable.
     """
     with store.transaction(principal.tenant_id) as tx:
+        run = own_run(tx, principal, bank, operation_id)
+        if run is not None:
+            if not tx.reflect.cancel(run.bank_id, run.run_id):
+                raise Conflict(f"Operation {operation_id} is {run.status} and cannot be cancelled")
+            return
         operation = require_own(tx, principal, bank, operation_id)
         cancelled = tx.operations.cancel(operation.bank_id, operation_id)
         if cancelled is None:
             raise Conflict(f"Operation {operation_id} is {operation.status} and cannot be cancelled")
         if operation.kind == CONSOLIDATION:
             tx.consolidation.withdraw(operation.bank_id, [operation_id])
+        elif operation.kind == REFRESH_MENTAL_MODEL:
+            tx.refreshes.stop(operation.bank_id, operation_id)
     if cancelled.to_wake:
         wakeups.wake_operations(principal.tenant_id, cancelled.to_wake)

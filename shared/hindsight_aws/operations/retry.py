@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hindsight_aws.errors import Conflict
 from hindsight_aws.model.ids import OperationId, ScopeId
-from hindsight_aws.model.operation import CONSOLIDATION, FILE_CONVERT_RETAIN, RETAIN, Operation
+from hindsight_aws.model.operation import CONSOLIDATION, FILE_CONVERT_RETAIN, POLICY_REBUILD, RETAIN, Operation
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.operations.sight import require_own
 from hindsight_aws.ports.operations import Retried
@@ -19,10 +19,13 @@ def retry(store: Store, wakeups: Wakeups, principal: Principal, bank: str, opera
 
     What an earlier attempt paid a model for is not asked again.
 
-    Raises: Conflict when there is nothing to retry; NotFound, AccessDenied, DatabaseUnavailable.
+    Raises: Conflict when there is nothing to retry, and for a rebuild, which is asked for anew; NotFound, AccessDenied,
+    DatabaseUnavailable.
     """
     with store.transaction(principal.tenant_id) as tx:
         operation = require_own(tx, principal, bank, operation_id)
+        if operation.kind == POLICY_REBUILD:
+            raise Conflict(f"Operation {operation_id} is a rebuild and cannot be retried; ask for the rebuild again")
         retried = tx.operations.retry(operation.bank_id, operation_id)
         if not retried:
             raise Conflict(f"Operation {operation_id} is {operation.status} and cannot be retried")
@@ -37,11 +40,11 @@ def retry(store: Store, wakeups: Wakeups, principal: Principal, bank: str, opera
 
 
 def _reopened(tx: Transaction, operation: Operation) -> Sequence[ScopeId]:
-    """The scopes whose failed facts are pending again, when it is consolidation that is retried."""
+    """The scopes to wake when it is consolidation that is retried: of those it covers, facts that failed wait again."""
     if operation.kind != CONSOLIDATION:
         return ()
-    tx.consolidation.recover(operation.bank_id)
-    return tx.consolidation.request(operation.bank_id, None)
+    tx.consolidation.recover(operation.bank_id, covered_by=operation.operation_id)
+    return tx.consolidation.request(operation.bank_id, covered_by=operation.operation_id)
 
 
 def _of_kind(retried: Sequence[Retried], kind: str) -> list[OperationId]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from hindsight_aws.access import operations_subject, require, require_bank
 from hindsight_aws.errors import NotFound
-from hindsight_aws.model.ids import OperationId
+from hindsight_aws.model.ids import OperationId, RunId
 from hindsight_aws.model.operation import Operation
 from hindsight_aws.model.principal import Permission, Principal
+from hindsight_aws.ports.reflect import Run
 from hindsight_aws.ports.store import Transaction
 
 
@@ -31,3 +32,16 @@ def require_own(tx: Transaction, principal: Principal, bank: str, operation_id: 
     if operation is None or not is_seen:
         raise NotFound(f"Operation {operation_id} not found")
     return operation
+
+
+def own_run(tx: Transaction, principal: Principal, bank: str, operation_id: OperationId) -> Run | None:
+    """The reflect run of that id, seen as an operation is; None when there is none.
+
+    Raises: as `require_own`, but for what is not there.
+    """
+    require(principal, Permission.WRITE)
+    require_bank(principal, bank)
+    found = tx.banks.find(bank)
+    run = None if found is None else tx.reflect.find(found.bank_id, RunId(operation_id))
+    is_seen = run is not None and run.kind == "reflect" and operations_subject(principal) in (None, run.subject)
+    return run if is_seen else None

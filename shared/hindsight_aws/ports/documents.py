@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 from uuid import UUID
@@ -13,6 +13,7 @@ from hindsight_aws.model.document import SourceFile
 from hindsight_aws.model.entity import ResolvedEntity
 from hindsight_aws.model.ids import BankId, DocumentId, OperationId, ScopeId
 from hindsight_aws.model.operation import Lease
+from hindsight_aws.ports.model_gateway import JsonValue
 from hindsight_aws.ports.page import Page, Window
 
 EventKind = Literal[
@@ -158,6 +159,22 @@ class Removed:
 
 
 @dataclass(frozen=True, slots=True)
+class RetainedAs:
+    """How a document was retained, as far as the caller said: of several items, the first one's.
+
+    `entities` are names with their types, None where no type was given; `event_date` is the caller's, as it was sent.
+    """
+
+    context: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    entities: tuple[tuple[str, str | None], ...] = ()
+    resolves_entities: bool = True
+    observation_scopes: JsonValue = None
+    strategy: str | None = None
+    event_date: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentView:
     """A document; `text` only in its detail.  `matched` says where a search text was found: `id`, `original_text`."""
 
@@ -167,7 +184,7 @@ class DocumentView:
     updated_at: datetime
     text_length: int
     facts_by_type: Mapping[str, int]
-    retain_params: Mapping[str, object]
+    retained: RetainedAs
     tags: tuple[str, ...]
     matched: tuple[str, ...] = ()
     text: str | None = None

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from hindsight_aws.model.ids import BankId, DocumentId, OperationId
 from hindsight_aws.model.operation import RETAIN, Lease, NewOperation, Operation, Progress
-from hindsight_aws.model.watermark import Watermark, WatermarkState
+from hindsight_aws.model.watermark import Watermark, WriteState
 from hindsight_aws.ports.page import Page
 
 
@@ -121,7 +121,11 @@ class Operations(Protocol):
         ...
 
     def renew(self, lease: Lease, seconds: float, progress: Progress | None = None) -> None:
-        """Extends the lease, and those on the operation's documents, from now; notes how far the work is."""
+        """Extends the lease, and those on the operation's documents, from now; notes how far the work is.
+
+        Raises: WorkDeferred when the lease holds but one of a document does not: somebody deleted the document who had
+        looked for its writers before this one came.  The operation is to be given back, and done from the beginning.
+        """
         ...
 
     def require_held(self, lease: Lease) -> None:
@@ -194,8 +198,8 @@ class Operations(Protocol):
         """Removes records of operations that ended more than `days` ago, the oldest first; how many."""
         ...
 
-    def watermark_state(self, bank_id: BankId, watermark: Watermark) -> WatermarkState | None:
-        """What became of the write that the token stands for; None when this bank knows of none.
+    def watermark_state(self, bank_id: BankId, watermark: Watermark, subject: str | None = None) -> WriteState | None:
+        """What became of the write that the token stands for; None when this bank knows of none, or none of `subject`.
 
         The token of another tenant or bank finds nothing here.  A write whose operations failed or were cancelled has
         ended: what it stored is all there will be.

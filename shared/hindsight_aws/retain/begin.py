@@ -41,9 +41,13 @@ class LeasedOperation:
 
 @dataclass(frozen=True, slots=True)
 class GaveWay:
-    """The operation lets the next ones on its documents go first, who are to be woken after the commit."""
+    """The operation lets the next ones on its documents go first, who are to be woken after the commit.
+
+    `is_over`: it will not come after them, for what is written down of it cannot be read.
+    """
 
     to_wake: tuple[OperationId, ...]
+    is_over: bool = False
 
 
 def begin(tx: Transaction, operation_id: OperationId, lease_s: float) -> LeasedOperation | GaveWay | None:
@@ -63,7 +67,7 @@ def begin(tx: Transaction, operation_id: OperationId, lease_s: float) -> LeasedO
     except (AttributeError, KeyError, TypeError, ValueError) as unreadable:
         reason = f"the work as written down cannot be read: {unreadable!r}"
         tx.operations.fail(lease, type(unreadable).__name__, reason, {}, lease.payload)
-        return None
+        return GaveWay(tuple(tx.operations.waiting(lease)), is_over=True)
     if not tx.operations.lease_documents(lease, named_documents(bank.bank_id, tasks), lease_s):
         return None
     later = _later_writes(tx, lease, tasks)

@@ -34,11 +34,15 @@ MOST_LINKED_AT_ONCE: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ToWake:
-    """Whom to wake after the commit.  `links`: facts went, or came in great number, and links are to be made."""
+    """Whom to wake after the commit.  `links`: facts went, or came in great number, and links are to be made.
+
+    `webhooks`: somebody listens to what was told.
+    """
 
     scopes: Sequence[ScopeId]
     operations: Sequence[OperationId]
     links: bool = False
+    webhooks: bool = False
 
 
 def commit(
@@ -144,6 +148,6 @@ def _end(
     else:
         left = to_json(prepared.unfinished)
         tx.operations.fail(lease, type(prepared.error).__name__, str(prepared.error), result, left)
-    tx.webhooks.tell(lease.bank_id, events_of(prepared, lease))
+    is_heard = tx.webhooks.tell(lease.bank_id, events_of(prepared, lease))
     opened = tx.scopes.ids(lease.bank_id, scopes) if scopes else []
-    return ToWake(list(dict.fromkeys([*opened, *reopened])), tx.operations.waiting(lease))
+    return ToWake(list(dict.fromkeys([*opened, *reopened])), tx.operations.waiting(lease), webhooks=is_heard)

@@ -27,8 +27,9 @@ from hindsight_aws.retain.extraction.recipes import Recipe, recipe_of
 from hindsight_aws.retain.extraction.request import extraction_key
 from hindsight_aws.retain.intake.accept import accept
 from hindsight_aws.retain.intake.requests import RetainItem, RetainRequest, RetainTotals
+from hindsight_aws.retain.intake.screen import screen
 from hindsight_aws.retain.ports import RetainPorts
-from hindsight_aws.retain.screening import policy_of, screen
+from hindsight_aws.screening import policy_of
 from hindsight_aws.usage.ledger import ledger_entries
 
 LONGEST_CHARS: Final = 60_000

@@ -20,9 +20,10 @@ from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.watermark import watermark
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain import points
-from hindsight_aws.retain.begin import LeasedOperation, begin
+from hindsight_aws.retain.begin import GaveWay, LeasedOperation, begin
 from hindsight_aws.retain.intake.accept import accept
 from hindsight_aws.retain.intake.admit import Admitted, admit
+from hindsight_aws.retain.intake.guard import guarded
 from hindsight_aws.retain.intake.requests import RetainRequest, RetainResult
 from hindsight_aws.retain.outcome import (
     Attempt,
@@ -35,8 +36,8 @@ from hindsight_aws.retain.outcome import (
 )
 from hindsight_aws.retain.ports import RetainPorts
 from hindsight_aws.retain.run import carry_out, run_retain
-from hindsight_aws.retain.screening import guarded, ledger_lines
 from hindsight_aws.retain.submit import earlier, new_operation
+from hindsight_aws.screening import ledger_lines
 
 _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 0.25
@@ -74,10 +75,7 @@ def retain(ports: RetainPorts, principal: Principal, bank: str, request: RetainR
         begun = None if before else begin(tx, operation_id, ports.settings.hindsight_retain_lease_seconds)
     reached(points.AFTER_SUBMIT)
     try:
-        if isinstance(begun, LeasedOperation):
-            attempt = carry_out(ports, principal.tenant_id, begun, give_up_at - time.monotonic())
-        else:
-            attempt = _when_free(ports, principal, operation_id, give_up_at)
+        attempt = _done(ports, principal, operation_id, begun, give_up_at)
     except (DatabaseUnavailable, WorkRaced) as passing:
         attempt = Attempt("deferred", error=passing, wait_s=ports.settings.hindsight_retain_lease_seconds)
     ended = _now(ports, principal, operation_id)
@@ -95,6 +93,22 @@ def _write(
     if written_at is not None:
         tx.usage.record(ledger_lines(admitted.screening, principal.subject, bank.bank_id, operation_id))
     return written_at
+
+
+def _done(
+    ports: RetainPorts,
+    principal: Principal,
+    operation_id: OperationId,
+    begun: LeasedOperation | GaveWay | None,
+    give_up_at: float,
+) -> Attempt:
+    """The attempt that was begun, or one when the operation is free; once more where it must begin anew at once."""
+    if isinstance(begun, LeasedOperation):
+        attempt = carry_out(ports, principal.tenant_id, begun, give_up_at - time.monotonic())
+        is_final = attempt.state != "deferred" or attempt.wait_s > 0
+        if is_final or give_up_at - time.monotonic() <= _LEAST_WORTH_TRYING_S:
+            return attempt
+    return _when_free(ports, principal, operation_id, give_up_at)
 
 
 def _when_free(ports: RetainPorts, principal: Principal, operation_id: OperationId, give_up_at: float) -> Attempt:

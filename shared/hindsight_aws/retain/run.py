@@ -54,7 +54,7 @@ def run_retain(ports: RetainPorts, tenant_id: TenantId, operation_id: OperationI
         operation = None if begun is not None else tx.operations.find(operation_id)
     if isinstance(begun, GaveWay):
         ports.wakeups.wake_operations(tenant_id, begun.to_wake)
-        return Attempt("busy")
+        return Attempt("absent" if begun.is_over else "busy")
     if begun is not None:
         return carry_out(ports, tenant_id, begun, seconds)
     is_open = operation is not None and operation.status in ("pending", "processing")

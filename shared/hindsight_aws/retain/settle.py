@@ -112,3 +112,5 @@ def wake(ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation, to_wa
         ports.wakeups.wake_operations(tenant_id, to_wake.operations)
     if to_wake.links:
         ports.wakeups.wake_links(tenant_id, leased.bank.bank_id)
+    if to_wake.webhooks:
+        ports.wakeups.wake_webhooks(tenant_id, leased.bank.bank_id)

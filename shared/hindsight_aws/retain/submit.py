@@ -24,12 +24,13 @@ from hindsight_aws.retain.intake import limits
 from hindsight_aws.retain.intake.accept import accept
 from hindsight_aws.retain.intake.accepted import DocumentTask, to_json
 from hindsight_aws.retain.intake.admit import Admitted, admit
+from hindsight_aws.retain.intake.guard import guarded
 from hindsight_aws.retain.intake.packing import pack_documents, tokens_of
 from hindsight_aws.retain.intake.requests import RetainRequest, RetainResult
 from hindsight_aws.retain.outcome import screening_of, warnings_of
 from hindsight_aws.retain.plan import named_documents
 from hindsight_aws.retain.ports import RetainPorts
-from hindsight_aws.retain.screening import BUILT_IN, NOTHING_FOUND, Detector, guarded, ledger_lines
+from hindsight_aws.screening import BUILT_IN, NOTHING_FOUND, Detector, ledger_lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ def remove_document(session: Session, bank_id: BankId, document_id: DocumentId) 
     if left:
         session.execute(_SQL["relieve_writers"], bank_id=bank_id, left=Jsonb(left))
         session.execute(
-            _SQL["forget_extractions"], bank_id=bank_id, operation_ids=[writer["operation_id"] for writer in writers]
+            _OPERATIONS["drop_kept"], bank_id=bank_id, operation_ids=[writer["operation_id"] for writer in writers]
         )
     all_of_it = {"bank_id": bank_id, "document_ids": [document_id], "kept_of": [], "kept": []}
     leaving = [row[0] for row in session.tuples(_SQL["leaving_facts"], **all_of_it)]

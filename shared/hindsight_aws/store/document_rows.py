@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from hindsight_aws.model.ids import DocumentId
 from hindsight_aws.ports.documents import (
@@ -14,6 +14,7 @@ from hindsight_aws.ports.documents import (
     EventView,
     KeptChunk,
     NewChunk,
+    RetainedAs,
 )
 from hindsight_aws.store.connection import Row
 
@@ -32,10 +33,26 @@ def document_view(row: Row) -> DocumentView:
         updated_at=row["updated_at"],
         text_length=row["text_length"],
         facts_by_type=counts,
-        retain_params=row["retain_params"],
+        retained=_retained_as(row["retain_params"]),
         tags=tuple(row["tags"]),
         matched=tuple(matched),
         text=row.get("original_text"),
+    )
+
+
+def _retained_as(params: Mapping[str, Any]) -> RetainedAs:
+    """The first of the parts that retain/intake/accepted.py writes."""
+    parts = params.get("parts")
+    part: Mapping[str, Any] = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], dict) else {}
+    types = part.get("entity_types") or {}
+    return RetainedAs(
+        context=part.get("context"),
+        metadata=part.get("metadata") or {},
+        entities=tuple((name, types.get(name)) for name in part.get("entities") or ()),
+        resolves_entities=part.get("resolve_entities", True),
+        observation_scopes=part.get("observation_scopes"),
+        strategy=part.get("strategy"),
+        event_date=part.get("happened") if part.get("is_dated") else None,
     )
 
 

@@ -11,13 +11,13 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from hindsight_aws.errors import WorkRaced, WorkSuperseded
+from hindsight_aws.errors import WorkDeferred, WorkRaced, WorkSuperseded
 from hindsight_aws.model.ids import BankId, DocumentId, OperationId
 from hindsight_aws.model.operation import RETAIN, Lease, NewOperation, Operation, Progress
-from hindsight_aws.model.watermark import Watermark, WatermarkState
-from hindsight_aws.ports.operations import Cancelled, ChildView, OperationQuery, OperationView, Overtaker, Retried
+from hindsight_aws.model.watermark import Watermark, WriteState
+from hindsight_aws.ports.operations import Cancelled, OperationQuery, OperationView, Overtaker, Retried
 from hindsight_aws.ports.page import Page
-from hindsight_aws.store.connection import Row
+from hindsight_aws.store.operation_rows import lease_of, operation_json, operation_view
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 
@@ -50,7 +50,7 @@ class PostgresOperations:
         if row is None:
             self._session.execute(_SQL["mark_woken"], operation_id=operation_id)
             return None
-        return _lease(row)
+        return lease_of(row)
 
     def lease_documents(self, lease: Lease, names: Mapping[DocumentId, str], seconds: float) -> bool:
         if not names:
@@ -79,7 +79,9 @@ class PostgresOperations:
                 seconds=seconds,
             )
             if len(held) != len(lease.document_ids):
-                raise WorkSuperseded(f"operation {lease.operation_id} lost a document")
+                raise WorkDeferred(
+                    f"a document of operation {lease.operation_id} was deleted meanwhile: it begins anew"
+                )
 
     def require_held(self, lease: Lease) -> None:
         at = {"bank_id": lease.bank_id, "operation_id": lease.operation_id, "fence": lease.fence}
@@ -116,7 +118,7 @@ class PostgresOperations:
         return dict(rows)
 
     def complete(self, lease: Lease, result: Mapping[str, object]) -> None:
-        self._session.execute(_SQL["drop_kept"], bank_id=lease.bank_id, operation_id=lease.operation_id)
+        self._session.execute(_SQL["drop_kept"], bank_id=lease.bank_id, operation_ids=[lease.operation_id])
         self._end("complete", lease, result=Jsonb(result))
 
     def fail(
@@ -158,16 +160,16 @@ class PostgresOperations:
     def expire(self, bank_id: BankId, days: int, at_most: int) -> int:
         return self._session.execute(_SQL["expire"], bank_id=bank_id, days=days, at_most=at_most)
 
-    def watermark_state(self, bank_id: BankId, watermark: Watermark) -> WatermarkState | None:
+    def watermark_state(self, bank_id: BankId, watermark: Watermark, subject: str | None = None) -> WriteState | None:
         wanted = list(watermark.operation_ids)
-        ((known, is_open, is_unconsolidated),) = self._session.tuples(
-            _SQL["write_state"], bank_id=bank_id, operation_ids=wanted
+        ((known, is_open, has_failed, is_unconsolidated, has_failed_work),) = self._session.tuples(
+            _SQL["write_state"], bank_id=bank_id, operation_ids=wanted, subject=subject
         )
         if known != len(wanted):
             return None
         if is_open:
-            return "pending"
-        return "stored" if is_unconsolidated else "consolidated"
+            return WriteState("pending", has_failed)
+        return WriteState("stored" if is_unconsolidated else "consolidated", has_failed, has_failed_work)
 
     def page(self, bank_id: BankId, query: OperationQuery) -> Page[OperationView]:
         rows = self._session.rows(
@@ -180,7 +182,7 @@ class PostgresOperations:
             limit=query.limit,
             offset=query.offset,
         )
-        return Page([_view(row, None) for row in rows if row["operation_id"] is not None], rows[0]["total"])
+        return Page([operation_view(row, None) for row in rows if row["operation_id"] is not None], rows[0]["total"])
 
     def view(
         self, bank_id: BankId, operation_id: UUID, subject: str | None, with_payload: bool
@@ -190,11 +192,11 @@ class PostgresOperations:
         if row is None:
             return None
         children = self._session.rows(_SQL["child_views"], **asked)
-        return _view(row, children or None)
+        return operation_view(row, children or None)
 
     def _add(self, bank_id: BankId, operations: Sequence[NewOperation]) -> list[tuple[Any, ...]]:
         return self._session.tuples(
-            _SQL["add"], bank_id=bank_id, operations=Jsonb([_as_json(new) for new in operations])
+            _SQL["add"], bank_id=bank_id, operations=Jsonb([operation_json(new) for new in operations])
         )
 
     def _end(self, how: str, lease: Lease, **params: object) -> None:
@@ -241,61 +243,3 @@ class PostgresOperations:
 
 def _superseded(lease: Lease) -> WorkSuperseded:
     return WorkSuperseded(f"operation {lease.operation_id} was taken over, cancelled or removed")
-
-
-def _as_json(new: NewOperation) -> dict[str, object]:
-    return {
-        "operation_id": str(new.operation_id),
-        "parent_id": None if new.parent_id is None else str(new.parent_id),
-        "kind": new.kind,
-        "subject": new.subject,
-        "payload": new.payload,
-        "items_count": new.items_count,
-        "document_external_id": new.document_external_id,
-        "document_ids": [str(document_id) for document_id in new.document_ids],
-        "result": new.result,
-    }
-
-
-def _lease(row: Row) -> Lease:
-    ids = tuple(DocumentId(document_id) for document_id in row.pop("document_ids"))
-    return Lease(**row, document_ids=ids)
-
-
-def _view(row: Row, children: Sequence[Row] | None) -> OperationView:
-    return OperationView(
-        operation_id=row["operation_id"],
-        kind=row["kind"],
-        status=row["status"] if children is None else _status_of(row, children),
-        items_count=row["items_count"],
-        document=row["document_external_id"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        completed_at=row["completed_at"],
-        error_message=row["error_message"],
-        retries=max(row["attempts"] - 1, 0),
-        next_retry_at=row["next_try_at"],
-        progress=row["progress"] if children is None else _progress_of(row, children),
-        result=row["result"],
-        payload=row["payload"],
-        children=None if children is None else tuple(_child(index, child) for index, child in enumerate(children, 1)),
-    )
-
-
-def _status_of(row: Row, children: Sequence[Row]) -> str:
-    """A parent that waits for its children is at work as soon as one of them is."""
-    is_at_work = row["status"] == "pending" and any(child["status"] == "processing" for child in children)
-    return "processing" if is_at_work else str(row["status"])
-
-
-def _progress_of(row: Row, children: Sequence[Row]) -> Mapping[str, object]:
-    """An only child's own progress; of several, how many have ended."""
-    if len(children) == 1 and children[0]["progress"] is not None and row["completed_at"] is None:
-        alone: Mapping[str, object] = children[0]["progress"]
-        return alone
-    ended = sum(1 for child in children if child["status"] not in ("pending", "processing"))
-    return {"stage": _status_of(row, children), "at": row["updated_at"], "processed": ended, "total": len(children)}
-
-
-def _child(index: int, row: Row) -> ChildView:
-    return ChildView(row["operation_id"], row["status"], index, row["items_count"], row["error_message"])

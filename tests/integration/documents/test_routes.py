@@ -191,6 +191,7 @@ def test_lists_are_filtered_by_text_tags_and_time(call: Caller) -> None:
 def test_a_limited_key_is_shown_no_document_of_others(
     database: Database, tenant: TenantId, store: PostgresStore, call: Caller
 ) -> None:
+    """Nor a chunk of one by way of recall, though a memory of its own was taken from there."""
     items = [{"content": f"Of {who}.", "document_id": "both", "tags": [f"user:{who}"]} for who in ("a", "b")]
     assert call("POST", f"{_BANK}/memories", {"items": items}).status == 200
     _retain(call, "Of b alone.", "b-doc", tags=["user:b"])
@@ -216,6 +217,10 @@ def test_a_limited_key_is_shown_no_document_of_others(
         assert caller("PATCH", _path(name), {"tags": ["user:a"]}).status == 404
         assert caller("DELETE", _path(name)).status == 404
         assert caller("GET", f"{_BANK}/documents?q=of").json()["total"] == 0
+        recalled = caller("POST", f"{_BANK}/memories/recall", {"query": "Of whom?", "include": {"chunks": {}}}).json()
+        assert not recalled["chunks"]
+    own = limited[0]("POST", f"{_BANK}/memories/recall", {"query": "Of whom?"}).json()["results"]
+    assert [memory["document_id"] for memory in own] == ["both"]
     for name in ("b-doc", "both"):
         assert limited[0]("POST", f"{_BANK}/memories", {"items": [_item_of_a(name)]}).status == 403
     assert call("GET", _path("b-doc")).json()["tags"] == ["user:b"]

@@ -324,6 +324,17 @@ def test_work_that_cannot_be_read_fails_instead_of_coming_back_for_ever(desk: De
     assert "cannot be read" in desk.operation(operation_id)["error_message"]
 
 
+def test_who_waits_behind_work_that_cannot_be_read_is_woken(desk: Desk) -> None:
+    [first] = desk.sent(_NOTE, files_metadata=[{"document_id": "d"}])
+    [second] = desk.sent(_NOTE, files_metadata=[{"document_id": "d"}])
+    desk.change(f"UPDATE operations SET payload = '{{}}' WHERE operation_id = '{first}'")
+    desk.services.noted.operations.clear()
+
+    desk.deliver(first)
+
+    assert [str(woken) for _, woken, _ in desk.services.noted.operations] == [second]
+
+
 def test_no_message_and_no_row_of_an_operation_holds_the_bytes_or_the_text(desk: Desk) -> None:
     [operation_id] = desk.sent(("a.txt", b"Unmistakable words."))
 

@@ -372,3 +372,17 @@ def test_the_outcome_of_a_failure_says_what_it_cost(workshop: Workshop, desk: De
 
     for each in (operation, parent):
         assert desk.view(each).result["usage"]["total_tokens"] == 120  # type: ignore[index]  # the result is JSON
+
+
+def test_who_waits_behind_work_that_cannot_be_read_is_woken(workshop: Workshop) -> None:
+    for text in ("One.", "Two."):
+        workshop.submit(RetainItem(text, document_id="d"))
+    first, second = (woken for _, woken, _ in workshop.wakeups.operations)
+    workshop.change("UPDATE operations SET payload = '{}' WHERE operation_id = %s", first)
+    workshop.wakeups.operations.clear()
+
+    workshop.deliver(workshop.tenant, first)
+
+    assert [woken for _, woken, _ in workshop.wakeups.operations] == [second]
+    workshop.deliver_all()
+    assert workshop.texts() == ["Two."]

@@ -128,3 +128,41 @@ def test_a_failed_consolidation_is_retried_with_its_failed_facts(workshop: Works
 
     assert [each["state"] for each in workshop.rows("SELECT state FROM consolidation_work")] == ["pending"]
     assert len(workshop.wakeups.scopes) == 1
+
+
+def test_a_consolidation_of_some_scopes_is_retried_in_those_alone(workshop: Workshop, desk: Desk) -> None:
+    workshop.retain(RetainItem("Kim likes tea.", tags=("a",)), RetainItem("Bob swims.", tags=("b",)))
+    workshop.change("UPDATE consolidation_work SET state = 'failed', failed_at = now()")
+    workshop.change(
+        "INSERT INTO operations (tenant_id, bank_id, operation_id, kind, status, subject, completed_at, payload) "
+        "SELECT tenant_id, bank_id, gen_random_uuid(), 'consolidation', 'failed', 'tester', now(), "
+        "jsonb_build_object('scope_ids', jsonb_build_array(scope_id)) FROM scopes WHERE tags = '{a}'"
+    )
+    (row,) = workshop.rows("SELECT operation_id FROM operations WHERE kind = 'consolidation'")
+    workshop.wakeups.scopes.clear()
+
+    desk.retry(row["operation_id"])
+
+    work = workshop.rows(
+        "SELECT s.tags, w.state, w.requested FROM consolidation_work w JOIN scopes s USING (scope_id) ORDER BY s.tags"
+    )
+    assert work == [
+        {"tags": ["a"], "state": "pending", "requested": True},
+        {"tags": ["b"], "state": "failed", "requested": False},
+    ]
+    (woken,) = workshop.wakeups.scopes
+    assert workshop.rows(f"SELECT tags FROM scopes WHERE scope_id = '{woken[2]}'") == [{"tags": ["a"]}]
+
+
+def test_a_rebuild_is_asked_for_anew_and_never_told_as_done_by_a_retry(workshop: Workshop, desk: Desk) -> None:
+    workshop.retain(RetainItem("Kim likes tea."))
+    workshop.change(
+        "INSERT INTO operations (tenant_id, bank_id, operation_id, kind, status, subject, completed_at) "
+        "SELECT tenant_id, bank_id, gen_random_uuid(), 'policy_rebuild', 'failed', 'tester', now() FROM banks"
+    )
+    (row,) = workshop.rows("SELECT operation_id FROM operations WHERE kind = 'policy_rebuild'")
+
+    with pytest.raises(Conflict, match="ask for the rebuild again"):
+        desk.retry(row["operation_id"])
+
+    assert desk.view(row["operation_id"]).status == "failed"

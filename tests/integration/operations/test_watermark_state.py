@@ -24,7 +24,8 @@ def _state(
     with (store or workshop.store).transaction(tenant or workshop.tenant) as tx:
         found = tx.banks.find(bank)
         assert found is not None
-        return tx.operations.watermark_state(found.bank_id, read_watermark(token))
+        known = tx.operations.watermark_state(found.bank_id, read_watermark(token))
+    return None if known is None else known.state
 
 
 def _consolidated(workshop: Workshop) -> None:

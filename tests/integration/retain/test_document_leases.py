@@ -7,18 +7,22 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, current_thread, main_thread
+from typing import Any
 
 import pytest
 
+from hindsight_aws.documents import DocumentPorts, delete_document
 from hindsight_aws.model.document import document_id_of
 from hindsight_aws.model.ids import DocumentId, OperationId
 from hindsight_aws.model.operation import Lease
+from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain import RetainItem
 from hindsight_aws.store.queries import Query
 from hindsight_aws.store.session import Session
 from tests.integration.retain.conftest import Workshop
 from tests.support.contention import until_blocked
+from tests.support.models import one_fact_per_line
 
 LEASE_S = 60.0
 
@@ -118,3 +122,45 @@ def test_a_later_operation_does_not_overtake_an_earlier_one(workshop: Workshop) 
 
     assert _take(workshop, second) is None
     assert _take(workshop, first) is not None
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> Between:
+    """Stops whoever deletes a document, not in the main thread, when it has looked for the document's writers."""
+    stop, tuples = Between(), Session.tuples
+
+    def stopping(session: Session, query: Query, **params: object) -> list[tuple[Any, ...]]:
+        if query.name == "lock_versions" and current_thread() is not main_thread() and not stop.is_there.is_set():
+            stop.is_there.set()
+            assert stop.goes_on.wait(10)
+        return tuples(session, query, **params)
+
+    monkeypatch.setattr(Session, "tuples", stopping)
+    return stop
+
+
+@pytest.mark.parametrize("is_queued", [False, True], ids=["at once", "queued"])
+def test_a_retain_whose_document_is_deleted_under_it_is_done_after_the_delete(
+    workshop: Workshop, twin: Workshop, searched: Between, is_queued: bool
+) -> None:
+    workshop.retain(RetainItem("First.", document_id="d"))
+    ports = DocumentPorts(twin.store, twin.wakeups, twin.settings)
+
+    with ThreadPoolExecutor(1) as pool:
+        deleting = pool.submit(delete_document, ports, workshop.principal, "bank", "d")
+        assert searched.is_there.wait(10)
+
+        def deleted_meanwhile(call: ModelCall) -> JsonObject:
+            searched.goes_on.set()
+            deleting.result(10)
+            return one_fact_per_line(call)
+
+        workshop.model.script = deleted_meanwhile
+        if is_queued:
+            workshop.submit(RetainItem("Second.", document_id="d"))
+            workshop.deliver_all()
+        else:
+            assert not workshop.retain(RetainItem("Second.", document_id="d")).is_async
+
+    assert workshop.texts() == ["Second."]
+    assert not workshop.retain(RetainItem("Third.", document_id="d")).is_async

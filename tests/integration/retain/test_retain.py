@@ -281,6 +281,43 @@ def test_a_caller_replaces_no_document_of_anothers(workshop: Workshop) -> None:
     assert workshop.texts() == ["Mine."]
 
 
+@pytest.mark.parametrize(
+    ("tags", "scopes", "document"),
+    [
+        (("company",), (("user:a",),), None),
+        (("company", "user:a"), None, None),
+        (("company", "user:a"), "per_tag", None),
+        ((), None, None),
+        (("company",), None, "anothers"),
+    ],
+    ids=["explicit", "all its tags", "per tag", "untagged", "replaced"],
+)
+def test_a_caller_of_exact_scopes_opens_work_in_no_other(
+    workshop: Workshop, tags: tuple[str, ...], scopes: ObservationScopes, document: str | None
+) -> None:
+    workshop.retain(RetainItem("Mine.", document_id="anothers", tags=("user:a",)))
+    caller = Principal(workshop.tenant, "company", exact_scopes=frozenset({frozenset({"company"})}))
+    item = RetainItem("x", tags=tags, observation_scopes=scopes, document_id=document)
+
+    with pytest.raises(AccessDenied):
+        retain(workshop.ports, caller, "bank", RetainRequest((item,)))
+
+    assert workshop.texts() == ["Mine."]
+
+
+def test_a_caller_of_exact_scopes_writes_into_them(workshop: Workshop) -> None:
+    caller = Principal(workshop.tenant, "company", exact_scopes=frozenset({frozenset({"company"})}))
+    items = [
+        RetainItem("One.", tags=("company",)),
+        RetainItem("Two.", tags=("x", "y"), observation_scopes=(("company",),)),
+    ]
+
+    retain(workshop.ports, caller, "bank", RetainRequest(tuple(items)))
+
+    assert workshop.texts() == ["One.", "Two."]
+    assert workshop.rows("SELECT tags FROM scopes") == [{"tags": ["company"]}]
+
+
 def test_append_needs_a_bank_that_keeps_text(workshop: Workshop) -> None:
     workshop.retain(RetainItem("x"))
     workshop.change("UPDATE banks SET config = '{\"store_document_text\": false}'")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Literal, cast
+from typing import Literal
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -12,7 +11,7 @@ from starlette.responses import Response
 from hindsight_aws import documents
 from hindsight_aws.access import document_sight, sees_documents
 from hindsight_aws.api.answers import json_answer
-from hindsight_aws.api.auth import Call, CallDep
+from hindsight_aws.api.auth import CallDep
 from hindsight_aws.api.errors import detail
 from hindsight_aws.api.query import Limit, Mode, Offset, PageSize, Tags, tag_filter, window
 from hindsight_aws.api.routes.chunks import shown_chunk
@@ -89,7 +88,7 @@ async def get_document_history(
 async def reprocess(call: CallDep, bank_id: str, document_id: str) -> Response:
     """Has a document read again from its stored text."""
     principal = call.principal(Permission.WRITE)
-    begun = documents.reprocess_document(_ports(call), principal, bank_id, document_id)
+    begun = documents.reprocess_document(call.services.document_ports, principal, bank_id, document_id)
     return json_answer({"success": True, "operation_id": begun.operation_id, "items_count": begun.items})
 
 
@@ -113,7 +112,7 @@ async def update_document(call: CallDep, bank_id: str, document_id: str, body: U
     patch = body.as_patch()
     if patch.tags is None and patch.observation_scopes is None:
         return detail("At least one field (tags, observation_scopes) must be provided", 422)
-    documents.patch_document(_ports(call), principal, bank_id, document_id, patch)
+    documents.patch_document(call.services.document_ports, principal, bank_id, document_id, patch)
     return json_answer({"success": True})
 
 
@@ -121,7 +120,7 @@ async def update_document(call: CallDep, bank_id: str, document_id: str, body: U
 async def delete_document(call: CallDep, bank_id: str, document_id: str) -> Response:
     """Takes a document out, with everything that came of it."""
     principal = call.principal(Permission.WRITE)
-    deleted = documents.delete_document(_ports(call), principal, bank_id, document_id)
+    deleted = documents.delete_document(call.services.document_ports, principal, bank_id, document_id)
     return json_answer(
         {
             "success": True,
@@ -130,11 +129,6 @@ async def delete_document(call: CallDep, bank_id: str, document_id: str) -> Resp
             "memory_units_deleted": deleted.facts,
         }
     )
-
-
-def _ports(call: Call) -> documents.DocumentPorts:
-    services = call.services
-    return documents.DocumentPorts(services.store, services.wakeups, services.settings)
 
 
 def _listed(document: DocumentView, bank: str) -> dict[str, object]:
@@ -164,31 +158,26 @@ def _detailed(document: DocumentView, bank: str) -> dict[str, object]:
         "nodes_by_fact_type": {**_RAW, **document.facts_by_type},
         "tags": list(document.tags),
         **_params(document),
-        "observation_scopes": _first_part(document).get("observation_scopes"),
+        "observation_scopes": document.retained.observation_scopes,
         "attachments": None,
     }
 
 
 def _params(document: DocumentView) -> dict[str, object]:
-    """How the document was retained, as far as the caller said: of several items, the first one's."""
-    part = _first_part(document)
-    given: dict[str, object] = {}
-    for name in ("context", "metadata", "entities", "observation_scopes", "strategy"):
-        if part.get(name):
-            given[name] = part[name]
-    if part.get("entities"):
-        names = cast("Sequence[str]", part["entities"])
-        types = cast("Mapping[str, str]", part.get("entity_types", {}))
-        given["entities"] = [{"text": name, "type": types.get(name, USUAL_ENTITY_TYPE)} for name in names]
-        given["resolve_entities"] = part.get("resolve_entities", True)
-    if part.get("is_dated"):
-        given["event_date"] = part.get("happened")
-    return {"retain_params": given or None, "document_metadata": part.get("metadata") or None}
-
-
-def _first_part(document: DocumentView) -> Mapping[str, object]:
-    parts = document.retain_params.get("parts")
-    return parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], dict) else {}
+    """What the caller said of it; what was not said is not there."""
+    retained = document.retained
+    said = {
+        "context": retained.context,
+        "metadata": dict(retained.metadata),
+        "entities": [{"text": name, "type": kind or USUAL_ENTITY_TYPE} for name, kind in retained.entities],
+        "observation_scopes": retained.observation_scopes,
+        "strategy": retained.strategy,
+        "event_date": retained.event_date,
+    }
+    given: dict[str, object] = {name: value for name, value in said.items() if value}
+    if retained.entities:
+        given["resolve_entities"] = retained.resolves_entities
+    return {"retain_params": given or None, "document_metadata": said["metadata"] or None}
 
 
 def _event(event: EventView, document: str) -> dict[str, object]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, field_validator, model_validator
 
+from hindsight_aws.api.schemas.tag_list import Tags
 from hindsight_aws.api.schemas.text import without_surrogates
 from hindsight_aws.errors import InvalidField
 from hindsight_aws.retain import USUAL_ENTITY_TYPE, EntityHint, RetainItem, RetainRequest
@@ -35,17 +35,6 @@ class EntityInput(BaseModel):
     type: str | None = None
 
 
-def _as_tags(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        parsed = json.loads(value)
-    except (ValueError, RecursionError):
-        return [value]
-    return parsed if isinstance(parsed, list) else [value]
-
-
-Tags = Annotated[list[str], BeforeValidator(_as_tags)]
 Blocks = list[Annotated[TextBlock | AttachmentBlock, Field(discriminator="type")]]
 
 

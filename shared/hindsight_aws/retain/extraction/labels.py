@@ -11,8 +11,9 @@ from typing import Final
 
 from hindsight_aws.ports.model_gateway import JsonValue
 from hindsight_aws.retain.extraction.vocabulary import LabelField, LabelGroup, Vocabulary
-from hindsight_aws.retain.intake.limits import LONGEST_ENTITY_CHARS, LONGEST_TAG_BYTES
+from hindsight_aws.retain.intake.limits import LONGEST_ENTITY_CHARS
 from hindsight_aws.text.sanitise import clean, is_blank
+from hindsight_aws.text.tags import LONGEST_TAG_BYTES
 
 ABSENT: Final = frozenset({"", "n/a", "none", "null"})
 """What models write where they have nothing to say, case-folded."""

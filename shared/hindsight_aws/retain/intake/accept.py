@@ -17,6 +17,7 @@ from hindsight_aws.retain.intake.accepted import DocumentTask, Part
 from hindsight_aws.retain.intake.requests import USUAL_ENTITY_TYPE, EntityHint, RetainItem, RetainRequest
 from hindsight_aws.retain.intake.timestamps import check_timestamp
 from hindsight_aws.text.sanitise import clean, is_blank
+from hindsight_aws.text.tags import check_tags
 
 _DIVIDE: Final = "; divide a larger text into several documents"
 
@@ -108,17 +109,6 @@ def _document_id(field: str, item: RetainItem) -> str | None:
     if len(cleaned.encode()) > limits.LONGEST_DOCUMENT_ID_BYTES:
         raise InvalidField(field, f"must be at most {limits.LONGEST_DOCUMENT_ID_BYTES} bytes of UTF-8")
     return cleaned or None
-
-
-def check_tags(tags: Iterable[str], field: str) -> tuple[str, ...]:
-    """The tags cleaned, each once, without blank ones.  Raises InvalidField."""
-    cleaned = _distinct(tag for raw in tags if not is_blank(tag := clean(raw).strip()))
-    if len(cleaned) > limits.MOST_TAGS:
-        raise InvalidField(field, f"must hold at most {limits.MOST_TAGS} tags")
-    for tag in cleaned:
-        if len(tag.encode()) > limits.LONGEST_TAG_BYTES:
-            raise InvalidField(field, f"must hold tags of at most {limits.LONGEST_TAG_BYTES} bytes of UTF-8")
-    return cleaned
 
 
 def _metadata(metadata: Mapping[str, str | None], field: str) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """A request that was accepted: cleaned, checked, dated, grouped into documents; and its form as JSON.
 
-The JSON is what rows hold.
-Made by intake; read by the job, in another process and maybe days later.
+Made by intake; read by the job, in another process and maybe days later.  The JSON is what rows hold: its keys are
+read as well by store/document_rows.py (`parts`), store/document_removal.py and sql/documents.sql (`documents`, `id`,
+`mode`, `place`, `is_again`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
-from hindsight_aws.access import require_tags
+from hindsight_aws.access import require_scopes, require_tags
 from hindsight_aws.errors import InvalidField, InvalidRequest
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Principal
@@ -18,9 +18,10 @@ from hindsight_aws.model.scope import TooManyScopes, resolve_scopes
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain.extraction.recipes import config_of
 from hindsight_aws.retain.intake.accepted import DocumentTask, Part, scopes_from_json
+from hindsight_aws.retain.intake.screen import screen
 from hindsight_aws.retain.intake.warnings import warnings_for
 from hindsight_aws.retain.plan import named_documents
-from hindsight_aws.retain.screening import BUILT_IN, Detector, Screening, as_result, policy_of, screen
+from hindsight_aws.screening import BUILT_IN, Detector, Screening, as_result, policy_of
 from hindsight_aws.settings import Settings
 
 
@@ -58,7 +59,7 @@ def admit(
         config = config_of(settings, bank, task.parts[0].strategy)
         if task.mode == "append" and not config.store_document_text:
             raise InvalidRequest(f"{task.parts[0].path}.update_mode 'append' needs store_document_text, which is off")
-    if principal.forced_tags is not None:
+    if principal.forced_tags is not None or principal.exact_scopes is not None:
         _require_own(tx, settings, principal, bank, stamped)
     return Admitted(stamped, screening, warnings_for(settings, bank, stamped))
 
@@ -80,9 +81,12 @@ def _require_own(
     volatile = config_of(settings, bank, None).volatile_tags
     for part in (part for task in tasks for part in task.parts):
         require_tags(principal, part.tags)
-        for scope in resolve_scopes(part.tags, part.observation_scopes, volatile):
-            require_tags(principal, scope.tags)
+        scopes = resolve_scopes(part.tags, part.observation_scopes, volatile)
+        require_scopes(principal, [scope.tags for scope in scopes])
     for stored in tx.documents.stored(bank.bank_id, list(named_documents(bank.bank_id, tasks))).values():
         require_tags(principal, stored.tags)
         for item in stored.parts:
-            require_tags(principal, cast("Sequence[str]", item.get("tags") or ()))
+            tags = cast("Sequence[str]", item.get("tags") or ())
+            require_tags(principal, tags)
+            kept_in = resolve_scopes(tags, scopes_from_json(item.get("observation_scopes")), volatile)
+            require_scopes(principal, [scope.tags for scope in kept_in])

@@ -167,11 +167,8 @@ WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.docume
 SELECT d.document_id
 FROM documents AS d
 WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.external_id = %(external_id)s::text AND NOT d.is_pending
-  AND (%(any_of)s::text[] IS NULL OR d.tags && %(any_of)s::text[])
-  AND (%(predicate)s::jsonpath IS NULL OR jsonb_path_match(to_jsonb(d.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-  AND (%(own)s::jsonpath IS NULL OR NOT EXISTS (
-          SELECT FROM jsonb_array_elements(coalesce(d.retain_params -> 'parts', '[]'::jsonb)) AS part (item)
-          WHERE NOT jsonb_path_match(coalesce(part.item -> 'tags', '[]'::jsonb), %(own)s::jsonpath, %(own_variables)s::jsonb)))
+  AND {{d_tags_pass}}
+  AND {{d_is_own}}
 
 -- relabel --
 -- New labels for a document that the caller holds locked.
@@ -198,11 +195,6 @@ SET payload = n.payload, document_ids = n.document_ids, fence = o.fence + 1, lea
     error_message = CASE WHEN n.is_over AND o.status IN ('pending', 'processing') THEN 'its document was deleted' ELSE o.error_message END
 FROM jsonb_to_recordset(%(left)s::jsonb) AS n (operation_id uuid, payload jsonb, document_ids uuid[], is_over boolean)
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.operation_id = n.operation_id
-
--- forget_extractions --
--- Removes what operations kept of model calls.
-DELETE FROM kept_extractions
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND operation_id = ANY (%(operation_ids)s::uuid[])
 
 -- remove --
 -- Removes a document whose facts are gone, with its chunks and its history.
@@ -249,12 +241,8 @@ WITH matching AS MATERIALIZED (
            strpos(lower(coalesce(d.original_text, '')), lower(%(text)s::text)) > 0 AS is_in_text
     FROM documents AS d
     WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND NOT d.is_pending
-      AND (%(any_of)s::text[] IS NULL OR d.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(d.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-      AND (%(own)s::jsonpath IS NULL OR NOT EXISTS (
-              SELECT FROM jsonb_array_elements(coalesce(d.retain_params -> 'parts', '[]'::jsonb)) AS part (item)
-              WHERE NOT jsonb_path_match(coalesce(part.item -> 'tags', '[]'::jsonb), %(own)s::jsonpath, %(own_variables)s::jsonb)))
+      AND {{d_tags_pass}}
+      AND {{d_is_own}}
       AND (%(axis)s::text IS NULL
            OR (%(start)s::timestamptz IS NULL
                OR CASE %(axis)s::text WHEN 'created_at' THEN d.created_at ELSE d.updated_at END >= %(start)s::timestamptz)
@@ -297,8 +285,5 @@ SELECT d.external_id, d.content_hash, d.created_at, d.updated_at, d.text_length,
 FROM documents AS d
 WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.external_id = %(external_id)s::text
   AND NOT d.is_pending
-  AND (%(any_of)s::text[] IS NULL OR d.tags && %(any_of)s::text[])
-  AND (%(predicate)s::jsonpath IS NULL OR jsonb_path_match(to_jsonb(d.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-  AND (%(own)s::jsonpath IS NULL OR NOT EXISTS (
-          SELECT FROM jsonb_array_elements(coalesce(d.retain_params -> 'parts', '[]'::jsonb)) AS part (item)
-          WHERE NOT jsonb_path_match(coalesce(part.item -> 'tags', '[]'::jsonb), %(own)s::jsonpath, %(own_variables)s::jsonb)))
+  AND {{d_tags_pass}}
+  AND {{d_is_own}}

@@ -125,9 +125,9 @@ SELECT extraction_key, extraction FROM kept_extractions
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND operation_id = %(operation_id)s::uuid
 
 -- drop_kept --
--- Removes what an operation kept, once its facts are there.
+-- Removes what operations kept of model calls, once their facts are there or are not wanted any more.
 DELETE FROM kept_extractions
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND operation_id = %(operation_id)s::uuid
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND operation_id = ANY (%(operation_ids)s::uuid[])
 
 -- complete --
 -- Ends an operation well, if its fence holds; its payload goes, and what all its attempts used is in its result.
@@ -274,11 +274,22 @@ FROM (SELECT) AS one LEFT JOIN LATERAL (
 ORDER BY p.created_at DESC, p.operation_id
 
 -- view --
--- One operation of a bank.
-SELECT o.operation_id, o.kind, o.status, o.items_count, o.document_external_id, o.created_at, o.updated_at, o.completed_at,
-       o.error_message, o.attempts, CASE WHEN o.status = 'pending' AND o.due_at > now() THEN o.due_at END AS next_try_at, o.progress, o.result,
-       CASE WHEN %(with_payload)s::boolean THEN o.payload END AS payload
+-- One operation of a bank; a consolidation that goes on is as far as the facts that it covers are.
+SELECT o.operation_id, o.kind, CASE WHEN o.status = 'pending' AND work.processed > 0 THEN 'processing' ELSE o.status END AS status,
+       o.items_count, o.document_external_id, o.created_at, o.updated_at, o.completed_at,
+       o.error_message, o.attempts, CASE WHEN o.status = 'pending' AND o.due_at > now() THEN o.due_at END AS next_try_at,
+       CASE WHEN work.total > 0 THEN jsonb_build_object('stage', 'consolidating', 'at', now(), 'processed', work.processed, 'total', work.total)
+            ELSE o.progress END AS progress,
+       o.result, CASE WHEN %(with_payload)s::boolean THEN o.payload END AS payload
 FROM operations AS o
+CROSS JOIN LATERAL (
+    SELECT count(*) AS total, count(*) FILTER (WHERE w.state <> 'pending') AS processed
+    FROM consolidation_work AS w
+    WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.scope_id IS NOT NULL AND NOT w.is_rebuild
+      AND (w.state = 'pending' AND w.requested AND isfinite(w.due_at) OR coalesce(w.done_at, w.failed_at) >= o.created_at)
+      AND (o.payload -> 'scope_ids' IS NULL OR o.payload -> 'scope_ids' ? w.scope_id::text)
+      AND o.kind = 'consolidation' AND o.status IN ('pending', 'processing')
+) AS work
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.operation_id = %(operation_id)s::uuid
   AND (%(subject)s::text IS NULL OR o.subject = %(subject)s::text)
 
@@ -311,6 +322,8 @@ FROM (SELECT l.operation_id FROM operations l
         AND (l.operation_id = %(operation_id)s::uuid OR l.parent_id = %(operation_id)s::uuid)
         AND (l.status IN ('failed', 'cancelled')
              OR (l.operation_id = %(operation_id)s::uuid AND l.status = 'pending' AND l.due_at > now()))
+        AND NOT EXISTS (SELECT FROM operations p WHERE p.tenant_id = l.tenant_id AND p.bank_id = l.bank_id AND p.page_id = l.page_id
+                        AND p.status = 'pending' AND p.operation_id <> l.operation_id)
         AND NOT EXISTS (SELECT FROM operations c WHERE c.tenant_id = l.tenant_id AND c.bank_id = l.bank_id AND c.parent_id = l.operation_id)
       ORDER BY l.operation_id FOR NO KEY UPDATE) AS again
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.operation_id = again.operation_id
@@ -346,20 +359,24 @@ USING (SELECT e.operation_id FROM operations e
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.operation_id = old.operation_id
 
 -- write_state --
--- What became of the operations of a write: how many are known, whether one is open, whether facts of theirs wait to be consolidated.
+-- What became of the operations of a write: how many are known, whether one is open or failed, whether facts wait for consolidation or failed.
 WITH wrote AS MATERIALIZED (
     SELECT o.status, o.result, o.completed_at, true AS is_named FROM operations o
     WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.operation_id = ANY (%(operation_ids)s::uuid[])
+      AND (%(subject)s::text IS NULL OR o.subject = %(subject)s::text)
     UNION ALL
     SELECT c.status, c.result, c.completed_at, false FROM operations c
     WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.parent_id = ANY (%(operation_ids)s::uuid[])
+), left_over AS (
+    SELECT k.state FROM wrote w
+    CROSS JOIN LATERAL jsonb_array_elements_text(coalesce(w.result -> 'document_ids', '[]')) AS written (external_id)
+    JOIN documents d ON d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.external_id = written.external_id
+    JOIN memory_units f ON f.tenant_id = d.tenant_id AND f.bank_id = d.bank_id AND f.document_id = d.document_id
+    JOIN consolidation_work k ON k.tenant_id = f.tenant_id AND k.bank_id = f.bank_id AND k.fact_id = f.id
+    WHERE k.state <> 'done' AND k.created_at <= w.completed_at AND NOT k.is_rebuild
 )
 SELECT (SELECT count(*) FROM wrote WHERE is_named) AS known,
        EXISTS (SELECT FROM wrote WHERE status IN ('pending', 'processing')) AS is_open,
-       EXISTS (
-           SELECT FROM wrote w
-           CROSS JOIN LATERAL jsonb_array_elements_text(coalesce(w.result -> 'document_ids', '[]')) AS written (external_id)
-           JOIN documents d ON d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.external_id = written.external_id
-           JOIN memory_units f ON f.tenant_id = d.tenant_id AND f.bank_id = d.bank_id AND f.document_id = d.document_id
-           JOIN consolidation_work k ON k.tenant_id = f.tenant_id AND k.bank_id = f.bank_id AND k.fact_id = f.id
-           WHERE k.state <> 'done' AND k.created_at <= w.completed_at) AS is_unconsolidated
+       EXISTS (SELECT FROM wrote WHERE status IN ('failed', 'cancelled')) AS has_failed,
+       EXISTS (SELECT FROM left_over) AS is_unconsolidated,
+       EXISTS (SELECT FROM left_over WHERE state = 'failed') AS has_failed_work
