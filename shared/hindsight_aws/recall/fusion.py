@@ -43,7 +43,8 @@ ARMS: Mapping[str, Arm] = {
 class Fused:
     """A candidate with what every arm said of it: its score and its rank there, 1 being best.
 
-    `proximity` is how near it is to the middle of the time asked about, None when that was not looked at.
+    `proximity` is how near it is to the middle of the time asked about, None when that was not looked at; `is_in_time`
+    whether it happened or was told of in that time.
     """
 
     id: UnitId
@@ -51,6 +52,7 @@ class Fused:
     scores: dict[str, float] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
     proximity: float | None = None
+    is_in_time: bool = False
 
     @property
     def reciprocal_rank(self) -> float:
@@ -101,4 +103,4 @@ def is_full(found: Iterable[Hits], most: int) -> bool:
 
 def _best_rank(candidate: Fused) -> tuple[bool, int]:
     weighty = [rank for name, rank in candidate.ranks.items() if ARMS[name].weight]
-    return (False, min(weighty)) if weighty else (True, min(candidate.ranks.values()))
+    return (False, min(weighty)) if weighty else (True, min(candidate.ranks.values(), default=0))

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from enum import Enum
 from functools import lru_cache
+from typing import TypeAlias
 
 from hindsight_aws.text.stems import Script, script_of, stem
 from hindsight_aws.text.stopwords import STOP_WORDS
@@ -31,7 +33,13 @@ _WORD = rf"[\w{_MARKS}]+"
 # A run of words joined by single connecting signs is one candidate identifier: AB-1234, v1.2.3, user_id, a@b.example.
 _RUN = re.compile(rf"{_WORD}(?:['’.\-:/@+]{_WORD})*")
 _PART = re.compile(rf"[^\W_{_MARKS}][^\W_]*(?:[{_MARKS}]+[^\W_]*)*(?:['’][^\W\d_]+)?")
+# A number whose thousands are set apart by one sign, and its decimals, if any, by the other.
+_GROUPED = re.compile(
+    r"(?<![\w.,])\d{1,3}(?:(?:,\d{3})+(?:\.(\d+))?|(?:\.\d{3})+(?:,(\d+))?|(?:['’]\d{3})+(?:\.(\d+))?)(?!\w)"
+)
 _APOSTROPHE = str.maketrans({"’": "'"})
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_ACRONYM = re.compile(r"[A-Z]{2,4}")
 _SPACELESS = frozenset({Script.HAN, Script.KANA, Script.HANGUL, Script.THAI})
 _LONGEST_CACHED = 64
 
@@ -40,7 +48,9 @@ def terms(text: str) -> list[str]:
     """The index terms of `text` in order, with repeats; each at most 64 characters, never empty.
 
     Words are NFKC-normalised and case-folded, stripped of Latin accents, and stemmed by the stemmer of their script
-    (Latin: English; see text/stems.py); English stop words are left out, unless nothing else is left.  Runs of Han,
+    (Latin: English; see text/stems.py); English stop words are left out, unless nothing else is left, and but for those
+    of two to four capitals in a text with small letters (IT, US, WHO).  A word with ä, ö or ü is kept in both spellings
+    without them (muller, mueller), a number with separators also as one number (1,299.00 as 1299).  Runs of Han,
     kana, Hangul and Thai give overlapping pairs of characters, Han its single characters as well, so that a
     one-character query finds them.  Identifiers (joined parts with a digit or an underscore) are kept whole beside
     their parts; numbers are kept as written.
@@ -48,9 +58,12 @@ def terms(text: str) -> list[str]:
     kept: list[str] = []
     stopped: list[str] = []
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    has_small_letters = plain != plain.upper()
     for run in _RUN.findall(plain):
-        for term, is_stop_word in _cached_terms(run) if len(run) <= _LONGEST_CACHED else _terms_of_run(run):
-            (stopped if is_stop_word else kept).append(term)
+        for term, standing in _cached_terms(run) if len(run) <= _LONGEST_CACHED else _terms_of_run(run):
+            is_kept = standing is _Standing.WORD or (standing is _Standing.CAPITALS and has_small_letters)
+            (kept if is_kept else stopped).append(term)
+    kept += _grouped_numbers(plain)
     return kept or stopped
 
 
@@ -62,31 +75,54 @@ def frequencies(text: str) -> dict[str, int]:
     return {term: min(count, HIGHEST_FREQUENCY) for term, count in Counter(terms(text)).items()}
 
 
+class _Standing(Enum):
+    """Whether a term says something: a stop word does not, but in capitals it may be no such word."""
+
+    WORD = 1
+    STOP_WORD = 2
+    CAPITALS = 3
+
+
+_Term: TypeAlias = tuple[str, _Standing]
+
+
 @lru_cache(maxsize=32_768)
-def _cached_terms(run: str) -> tuple[tuple[str, bool], ...]:
+def _cached_terms(run: str) -> tuple[_Term, ...]:
     """As `_terms_of_run`, remembered because a language repeats its words: a stem costs 20 µs."""
     return _terms_of_run(run)
 
 
-def _terms_of_run(run: str) -> tuple[tuple[str, bool], ...]:
-    """The terms of one run and whether each is a stop word."""
-    folded = run.translate(_APOSTROPHE).casefold()
-    parts = _PART.findall(folded)
+def _terms_of_run(run: str) -> tuple[_Term, ...]:
+    """The terms of one run, each with its standing."""
+    spelt = run.translate(_APOSTROPHE)
+    parts = _PART.findall(spelt)
     found = [pair for part in parts for pair in _terms_of_part(part)]
-    if len(parts) > 1 and any(char.isdigit() or char == "_" for char in folded):
-        found.append((folded[:LONGEST_TERM], False))
+    if len(parts) > 1 and any(char.isdigit() or char == "_" for char in spelt):
+        found.append((spelt.casefold()[:LONGEST_TERM], _Standing.WORD))
     return tuple(found)
 
 
-def _terms_of_part(part: str) -> list[tuple[str, bool]]:
-    found: list[tuple[str, bool]] = []
-    for script, segment in _segments(part):
+def _terms_of_part(part: str) -> list[_Term]:
+    found: list[_Term] = []
+    for script, segment in _segments(part.casefold()):
         if script in _SPACELESS:
-            found += [(gram, False) for gram in _grams(script, segment)]
+            found += [(gram, _Standing.WORD) for gram in _grams(script, segment)]
         elif segment in STOP_WORDS:
-            found.append((segment, True))
+            found.append((segment, _Standing.CAPITALS if _ACRONYM.fullmatch(part) else _Standing.STOP_WORD))
         else:
-            found.append((stem(script, segment[:LONGEST_TERM]), False))
+            spellings = dict.fromkeys((segment, segment.translate(_UMLAUTS)))
+            found += [(stem(script, spelling[:LONGEST_TERM]), _Standing.WORD) for spelling in spellings]
+    return found
+
+
+def _grouped_numbers(text: str) -> list[str]:
+    """The numbers whose thousands are set apart, without what sets them apart: whole, and with their decimals."""
+    found: list[str] = []
+    for match in _GROUPED.finditer(text):
+        decimals = match[1] or match[2] or match[3] or ""
+        digits = "".join(char for char in match[0] if char.isdigit())
+        whole = digits.removesuffix(decimals)[:LONGEST_TERM]
+        found += [whole, f"{whole}.{decimals}"[:LONGEST_TERM]] if decimals else [whole]
     return found
 
 

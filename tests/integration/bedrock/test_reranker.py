@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 import pytest
 
 from hindsight_aws.aws.bedrock import BedrockClients, BedrockReranker
+from hindsight_aws.aws.bedrock.reranker import probabilities
 from hindsight_aws.errors import ModelThrottled, ModelUnavailable
 from hindsight_aws.ports.model_gateway import ModelUsage
 from tests.support.bedrock import Bedrock, unheeded
@@ -52,3 +54,20 @@ def test_faults_are_typed_and_recorded(
 
     assert len(usage) == 1
     assert usage[0].status != "ok"
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([2.1, -3.0], [0.8909, 0.0474]),
+        ([0.02, 0.9], [0.02, 0.9]),
+        ([math.nan, 0.5], [0.0, 0.5]),
+        ([math.nan, 4.0, -800.0], [0.0, 0.982, 0.0]),
+        ([math.inf, 1.0, 0.0], [0.0, 1.0, 0.0]),
+    ],
+)
+def test_scores_are_probabilities_or_made_such_and_what_is_no_number_is_nothing(
+    scores: list[float], expected: list[float]
+) -> None:
+    """[Q048]."""
+    assert probabilities(scores) == pytest.approx(expected, abs=1e-4)

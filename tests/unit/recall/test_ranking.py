@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from hindsight_aws.recall.fusion import Fused
@@ -13,11 +16,28 @@ UNITS = {unit_id(number): unit(number) for number in (1, 2, 3)}
 FUSED = [Fused(unit_id(number), 1.0 / number) for number in (1, 2, 3)]
 
 
-def test_without_a_rerank_model_bases_fall_evenly_from_one_to_a_tenth() -> None:
-    found = ranked(FUSED, UNITS, NOW, MinScores())
+def test_without_a_rerank_model_bases_fall_with_the_fused_scores_from_one_to_a_tenth() -> None:
+    found = ranked([*FUSED[:2], Fused(unit_id(3), 0.0)], UNITS, NOW, MinScores())
 
     assert [hit.scores.final for hit in found] == pytest.approx([1.0, 0.55, 0.1])
     assert all(hit.scores.reranker is None for hit in found)
+
+
+def test_what_is_new_does_not_pass_what_fits_much_better() -> None:
+    old = {
+        id_: replace(row, mentioned_at=NOW - timedelta(days=900 if id_ == unit_id(1) else 0))
+        for id_, row in UNITS.items()
+    }
+
+    found = ranked([Fused(unit_id(number), 1.0 / number) for number in (1, 2, 3)], old, NOW, MinScores())
+
+    assert [hit.unit.id for hit in found] == [unit_id(1), unit_id(2), unit_id(3)]
+
+
+def test_candidates_that_no_arm_scored_stay_in_their_order() -> None:
+    found = ranked([Fused(unit_id(number)) for number in (3, 1, 2)], UNITS, NOW, MinScores())
+
+    assert [hit.unit.id for hit in found] == [unit_id(3), unit_id(1), unit_id(2)]
 
 
 def test_a_rerank_model_decides_and_the_unjudged_follow_in_fused_order() -> None:
@@ -58,8 +78,8 @@ def test_an_observation_below_the_window_covers_nothing() -> None:
 
 def test_being_in_the_time_asked_about_lifts_and_never_lowers() -> None:
     """[Q043]."""
-    near, edge, other = (Fused(unit_id(number), proximity=at) for number, at in ((1, 1.0), (2, 0.0), (3, None)))
+    near, edge, other = (Fused(unit_id(number), 1.0, proximity=at) for number, at in ((1, 1.0), (2, 0.0), (3, None)))
 
     found = ranked([near, edge, other], UNITS, NOW, MinScores())
 
-    assert [hit.scores.final for hit in found] == pytest.approx([1.1, 0.55, 0.1])
+    assert [hit.scores.final for hit in found] == pytest.approx([1.1, 1.0, 1.0])

@@ -25,6 +25,18 @@ from hindsight_aws.text.terms import LONGEST_TERM, frequencies, terms
         ("AB-1234", ["ab", "1234", "ab-1234"]),
         ("v1.2.3", ["v1", "2", "3", "v1.2.3"]),
         ("user_id", ["user", "id", "user_id"]),
+        ("$1,299.00", ["1", "299", "00", "299.00", "1299", "1299.00"]),
+        ("2.500.000,5 €", ["2", "500", "000", "2.500.000", "5", "2500000", "2500000.5"]),
+        ("CHF 12'500", ["chf", "12", "500", "12'500", "12500"]),
+        ("2,25 1,2345 x1,234", ["2", "25", "1", "2345", "x1", "234"]),
+        ("Müller", ["muller", "mueller"]),
+        ("Mueller", ["mueller"]),
+        ("Straße", ["strass"]),
+        ("the IT department", ["it", "depart"]),
+        ("US-based, says WHO", ["us", "base", "say", "who"]),
+        ("THE IT DEPARTMENT", ["depart"]),
+        ("it is the department", ["depart"]),
+        ("IT", ["it"]),
         ("2024-05-01", ["2024", "05", "01", "2024-05-01"]),
         ("state-of-the-art", ["state", "art"]),
         ("собаки", ["собак"]),
@@ -50,6 +62,23 @@ def test_a_question_about_a_part_meets_the_text_about_the_whole() -> None:
     assert set(terms("東京")) <= stored
     assert set(terms("写")) <= stored
     assert set(terms("hz-77")) <= stored
+
+
+@pytest.mark.parametrize(
+    ("asked", "stored"),
+    [
+        ("1299", "The bike was $1,299.00."),
+        ("$1,299", "The bike was 1299 dollars."),
+        ("1.299,50", "It came to 1299.50."),
+        ("Mueller", "Frau Müller called."),
+        ("Muller", "Frau Müller called."),
+        ("Müller", "Frau Mueller called."),
+        ("IT", "She leads the IT department."),
+        ("who leads IT", "She leads the IT department."),
+    ],
+)
+def test_another_spelling_of_the_same_is_found(asked: str, stored: str) -> None:
+    assert set(terms(asked)) & set(terms(stored)) - {"lead"}
 
 
 def test_repeats_are_counted_and_order_is_kept() -> None:

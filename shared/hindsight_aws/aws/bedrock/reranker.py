@@ -47,7 +47,8 @@ class BedrockReranker:
             raise failure from None
         billed = math.ceil(len(shown) / _BILLED_TOGETHER)
         pairs = [(result["index"], result["relevanceScore"]) for result in answer["results"]]
-        ranked = [(shown[i], score) for i, score in pairs if 0 <= i < len(shown) and math.isfinite(score)]
+        scores = probabilities([score for _, score in pairs])
+        ranked = [(shown[i], score) for (i, _), score in zip(pairs, scores, strict=True) if 0 <= i < len(shown)]
         if len({index for index, _ in ranked}) != len(pairs):
             self._record("malformed", billed, started, usage)
             raise ModelReplyMalformed("the reranking names a document that was not sent, or one twice")
@@ -76,6 +77,21 @@ class BedrockReranker:
         took = (time.perf_counter() - started) * 1000
         usd = usd_for(self.model, TokenUsage(), billed)
         usage(ModelUsage("rerank", None, self.model, status, TokenUsage(), usd, took, calls=max(billed, 1)))
+
+
+def probabilities(scores: Sequence[float]) -> list[float]:
+    """The scores from 0 to 1: as they are if all are within, else all of them as logits; what is no number is 0.
+
+    The service promises 0 to 1, so logits are what a model of its marketplace says that does not keep to that.
+    """
+    numbers = [score if math.isfinite(score) else None for score in scores]
+    if all(0 <= number <= 1 for number in numbers if number is not None):
+        return [number or 0.0 for number in numbers]
+    return [0.0 if number is None else _sigmoid(number) for number in numbers]
+
+
+def _sigmoid(logit: float) -> float:
+    return 1 / (1 + math.exp(-logit)) if logit >= 0 else 1 - 1 / (1 + math.exp(logit))
 
 
 def _source(text: str) -> RerankSourceTypeDef:
