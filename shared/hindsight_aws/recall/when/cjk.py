@@ -1,207 +1,116 @@
-"""Time in Chinese and Japanese, which write no spaces: patterns over the text.  Called by find.py; calls spans."""
+"""Time in Chinese, Japanese, Korean digits: dates joined to spans and bounds.  Called by find.py; calls cjk_atoms."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
 from hindsight_aws.recall.when import spans
+from hindsight_aws.recall.when.cjk_atoms import Atom, atom_at
+from hindsight_aws.recall.when.cjk_words import N, number
 from hindsight_aws.recall.when.spans import Span
+from hindsight_aws.recall.when.window import Kind
 
-HAS_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_DIGITS: Final = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
-_TENS: Final = {
-    "十": 10,
-    "百": 100,
-    "千": 1_000,
-    "万": 10_000,
-    "萬": 10_000,
-    "亿": 10**8,
-    "億": 10**8,
-    "廿": 20,
-    "卅": 30,
-}
-_N: Final = r"(?:\d+|[〇零一二两兩三四五六七八九十百千万萬亿億廿卅]+)"
-_UNIT: Final = (
-    r"(?:天|日間|日间|日|個月|个月|ヶ月間|ヶ月|か月間|か月|カ月|週間|周间|週|周|星期|個星期|个星期|礼拜|個禮拜|年間|年)"
+HAS_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_START: Final = re.compile(
+    r"(?<!\d)\d|[RHS](?=\d{1,2}年)|[〇零一二两兩三四五六七八九十百千廿卅大前去今明昨后後本来再先上这這下近过過最直未接こここれ周週星礼禮月火水木金土日"
+    r"令平昭第お半几幾数數自从從작지올내재あき]"
 )
-_DAYS: Final = {
-    "大前天": -3, "前天": -2, "昨天": -1, "昨日": -1, "昨晚": -1, "昨夜": -1, "今天": 0, "今日": 0, "今早": 0,
-    "今晚": 0, "今朝": 0, "明天": 1, "明日": 1, "后天": 2, "後天": 2, "大后天": 3, "大後天": 3, "一昨日": -2,
-    "おととい": -2, "きのう": -1, "きょう": 0, "あした": 1, "明後日": 2, "あさって": 2,
-}  # fmt: skip
-_WHOLE: Final = {
-    "去年": ("year", -1), "前年": ("year", -2), "今年": ("year", 0), "明年": ("year", 1), "后年": ("year", 2),
-    "昨年": ("year", -1), "一昨年": ("year", -2),
-    "来年": ("year", 1), "先週": ("week", -1), "先々週": ("week", -2), "今週": ("week", 0),
-    "来週": ("week", 1), "先月": ("month", -1), "先々月": ("month", -2), "今月": ("month", 0), "来月": ("month", 1),
-    "先週末": ("weekend", -1), "今週末": ("weekend", 0), "来週末": ("weekend", 1),
-}  # fmt: skip
-_SHIFTS: Final = {"上上": -2, "上": -1, "这": 0, "這": 0, "本": 0, "这个": 0, "這個": 0, "下": 1, "下下": 2}
-_WEEKDAYS: Final = "一二三四五六日"
-_JAPANESE_WEEKDAYS: Final = "月火水木金土日"
+_SINCE_LEAD: Final = re.compile(r"自从|自從|自|从|從")
+_JOINT: Final = re.compile(r"\s*(?:到|至|から|부터|에서|[~〜－—–-])\s*(?:の)?")
+_EVERY: Final = re.compile(r"[每毎]")
+_AND: Final = re.compile(r"\s*(?:和|与|與|と|、|,|及|跟|과|와)\s*")
+_SECOND_DAY: Final = re.compile(rf"(?P<d>{N})[日号號일]")
+_BEFORE: Final = re.compile(r"\s*(?:之前|以前|より前|よりも前|より以前|이전)")
+_BEFORE_YEAR: Final = re.compile(r"\s*(?:前|전)(?![半期\d一两三四五六七八九十])")
+_SINCE: Final = re.compile(
+    r"\s*(?:以来|以來|以降|之后|之後|以后|以後|より後|から(?!の)|开始|開始|至今|起|이후|이래|부터)"
+)
+_SINCE_YEAR: Final = re.compile(r"\s*(?:后|後)(?![半期\d一两三四五六七八九十])")
+_UNTIL: Final = re.compile(r"\s*(?:まで(?:に)?|为止|為止|까지)")
+_SPAN_END: Final = re.compile(r"\s*(?:まで(?:の間|に)?|之间|之間|の間|间|間|为止|까지|사이)")
 
 
 @dataclass(frozen=True, slots=True)
 class CjkRead:
-    """A stretch of the text; `span` None where it names no day there is."""
+    """A stretch of the text; `span` None where it names no day there is, its first None without a beginning."""
 
     start: int
     end: int
-    span: Span | None
+    span: tuple[date | None, date] | None
+    kind: Kind = "interval"
 
 
 def cjk_spans(text: str, today: date) -> Iterator[CjkRead]:
-    """What the text names, in order; the first pattern that fits at a place wins and takes it up."""
-    at = 0
-    while at < len(text):
-        for pattern, meaning in _PATTERNS:
-            match = pattern.match(text, at)
-            if match is None:
-                continue
-            try:
-                span = meaning(match, today)
-            except (ValueError, OverflowError):
-                span = None
-            yield CjkRead(match.start(), match.end(), span)
-            at = match.end()
-            break
-        else:
-            at += 1
-
-
-def number(text: str) -> int:
-    """A number in digits or in Chinese numerals, up to 10^12.  Raises ValueError for more."""
-    if text.isdigit():
-        return int(text)
-    total = part = digit = 0
-    for sign in text:
-        if sign in _DIGITS:
-            digit = digit * 10 + _DIGITS[sign]
+    """What the text names, in order; the longest that begins at a place takes it up."""
+    at, year_of_former = 0, None
+    while (start := _START.search(text, at)) is not None:
+        lead = _SINCE_LEAD.match(text, start.start())
+        begin = start.start() if lead is None else lead.end()
+        atom = atom_at(text, begin, today)
+        if atom is None:
+            at, year_of_former = max(start.start() + 1, at), None
             continue
-        power = _TENS[sign]
-        if power >= 10_000:
-            total, part, digit = (total + part + digit or 1) * power, 0, 0
-        else:
-            part, digit = part + (power if sign in "廿卅" else (digit or 1) * power), 0
-        if total > 10**12:
-            raise ValueError("no such number of years")
-    return total + part + digit
+        joined = _AND.match(text, at)
+        if year_of_former and atom.span and not atom.has_year and joined and joined.end() == begin:
+            atom = atom.moved(spans.in_year(atom.span, year_of_former))
+        try:
+            read = _joined(text, atom, today) or _bounded(text, atom, today, is_since=lead is not None)
+        except (ValueError, OverflowError):
+            read = CjkRead(atom.start, atom.end, None)
+        yield CjkRead(read.start, read.end, None) if _EVERY.search(text, max(begin - 2, 0), begin) else read
+        at = max(read.end, start.start() + 1)
+        year_of_former = atom.span[0].year if atom.span and (atom.has_year or year_of_former) else None
 
 
-def _unit(text: str) -> str:
-    if "月" in text:
-        return "month"
-    if text[0] in "天日":
-        return "day"
-    return "year" if text[0] == "年" else "week"
+def _joined(text: str, first: Atom, today: date) -> CjkRead | None:
+    """`A到B`, `AからBまで`: what B lacks, year, month or week, it has from A."""
+    joint = _JOINT.match(text, first.end)
+    if joint is None or first.span is None:
+        return None
+    second = atom_at(text, joint.end(), today)
+    day = _SECOND_DAY.match(text, joint.end())
+    if second is None and day is not None and first.span[0] == first.span[1]:
+        then = first.span[0].replace(day=number(day["d"]))
+        second = Atom(day.start(), day.end(), (then, then), has_year=True)
+    if second is None or second.span is None:
+        return None
+    begins, ends = _fitted(first.span, second.span, first, second, today)
+    if begins[0] > ends[1]:
+        return None
+    close = _SPAN_END.match(text, second.end)
+    return CjkRead(first.start, second.end if close is None else close.end(), (begins[0], ends[1]))
 
 
-def _shifted(match: re.Match[str], today: date) -> Span:
-    shift = _SHIFTS[match["shift"]]
-    unit = match["unit"]
-    if unit in ("周末", "週末"):
-        return spans.weekend(today, shift)
-    if unit == "季度":
-        return spans.relative(today, "quarter", shift)
-    return spans.relative(today, "month" if "月" in unit else "week", shift)
+def _fitted(begins: Span, ends: Span, first: Atom, second: Atom, today: date) -> tuple[Span, Span]:
+    if first.is_weekday and second.is_weekday:
+        return begins, spans.day(begins[0], (ends[0].weekday() - begins[0].weekday()) % 7)
+    if not second.has_year and first.has_year:
+        ends = spans.in_year(ends, begins[0].year)
+        return begins, ends if ends[1] >= begins[0] else spans.in_year(ends, begins[0].year + 1)
+    if not first.has_year:
+        year = ends[0].year
+        moved = spans.in_year(begins, year)
+        begins = moved if moved[0] <= ends[1] else spans.in_year(begins, year - 1)
+        return (begins, ends) if second.has_year else spans.running(begins, ends, today)
+    return begins, ends
 
 
-def _weekday_of(match: re.Match[str], today: date) -> Span:
-    """A Chinese weekday; without a week the last one before today."""
-    name = "日" if match["day"] == "天" else match["day"]
-    return _day_of_week(_WEEKDAYS.index(name), _SHIFTS.get(match["week"] or ""), today)
-
-
-def _japanese_weekday(match: re.Match[str], today: date) -> Span:
-    shift = {"先": -1, "今": 0, "来": 1}.get((match["week"] or " ")[0])
-    return _day_of_week(_JAPANESE_WEEKDAYS.index(match["day"]), shift, today)
-
-
-def _day_of_week(place: int, shift: int | None, today: date) -> Span:
-    if shift is None:
-        return spans.weekday(today, place, -1)
-    return spans.day(spans.week_of(today, shift)[0], place)
-
-
-def _ago(match: re.Match[str], today: date) -> Span:
-    then = spans.back(today, number(match["n"]), _unit(match["unit"]))
-    return then, then
-
-
-def _rolling(match: re.Match[str], today: date) -> Span:
-    return spans.back(today, number(match["n"]), _unit(match["unit"])), today
-
-
-def _full(match: re.Match[str], _today: date) -> Span:
-    year, month = _year(match["y"]), number(match["m"])
-    if match["d"] is None:
-        return spans.month(year, month)
-    then = date(year, month, number(match["d"]))
-    return then, then
-
-
-def _month_day(match: re.Match[str], today: date) -> Span:
-    month, day = number(match["m"]), number(match["d"])
-    then = date(today.year, month, day)
-    then = then if then <= today else date(today.year - 1, month, day)
-    return then, then
-
-
-def _bare_month(match: re.Match[str], today: date) -> Span:
-    month = number(match["m"])
-    return spans.month(today.year if month <= today.month else today.year - 1, month)
-
-
-def _year_part(match: re.Match[str], today: date) -> Span:
-    year = _year(match["y"]) if match["y"] else today.year
-    if match["q"]:
-        return spans.quarter(year, number(match["q"]))
-    return spans.half(year, 1 if match["half"] == "上" else 2)
-
-
-def _year_alone(match: re.Match[str], _today: date) -> Span:
-    return spans.year(_year(match["y"]))
-
-
-def _year(text: str) -> int:
-    return int(text) if text.isdigit() else int("".join(str(_DIGITS[sign]) for sign in text))
-
-
-def _words(table: dict[str, int]) -> str:
-    return "|".join(sorted(table, key=len, reverse=True))
-
-
-_Y: Final = r"(?P<y>\d{4}|[〇零一二三四五六七八九]{4})年"
-_PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], ...]] = (
-    (re.compile(rf"{_Y}\s*(?P<m>{_N})月(?:\s*(?P<d>{_N})[日号號])?"), _full),
-    (re.compile(rf"(?:{_Y})\s*(?:第(?P<q>[一二三四1-4])季度|(?P<half>[上下])半年)"), _year_part),
-    (re.compile(r"(?P<y>)第(?P<q>[一二三四1-4])季度(?P<half>)"), _year_part),
-    (re.compile(_Y), _year_alone),
-    (re.compile(rf"(?P<m>{_N})月\s*(?P<d>{_N})[日号號]"), _month_day),
-    (re.compile(rf"(?:最近|过去|過去|近|直近|この)(?:の)?\s*(?P<n>{_N})\s*(?P<unit>{_UNIT})"), _rolling),
-    (re.compile(rf"(?P<n>{_N})\s*(?P<unit>{_UNIT})(?:之前|以前|前)"), _ago),
-    (re.compile(r"(?P<week>先週の|今週の|来週の)?(?P<day>[月火水木金土日])曜日?"), _japanese_weekday),
-    (
-        re.compile(r"(?P<week>上上|上|这|這|本|下)?(?:个|個)?(?:周|週|星期|礼拜|禮拜)(?P<day>[一二三四五六日天])"),
-        _weekday_of,
-    ),
-    (
-        re.compile(
-            r"(?P<shift>上上|上|这|這|本|下下|下)(?:个|個)?"
-            r"(?P<unit>周末|週末|季度|月|周(?![边围年刊期到转知密遊游])|週|星期|礼拜)"
-        ),
-        _shifted,
-    ),
-    (re.compile("|".join(sorted(_WHOLE, key=len, reverse=True))), lambda m, d: _whole(m[0], d)),
-    (re.compile(rf"(?:{_words(_DAYS)})(?![性香菜葉])"), lambda m, d: spans.day(d, _DAYS[m[0]])),
-    (re.compile(r"(?P<m>1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])月(?![份球亮饼光票])"), _bare_month),
-)  # fmt: skip
-
-
-def _whole(text: str, today: date) -> Span:
-    unit, shift = _WHOLE[text]
-    return spans.relative(today, unit, shift)
+def _bounded(text: str, atom: Atom, today: date, *, is_since: bool) -> CjkRead:
+    """The date itself, or what lies before it, after it, up to it."""
+    if atom.span is None:
+        return CjkRead(atom.start, atom.end, None)
+    first, last = atom.span
+    before = _BEFORE.match(text, atom.end) or (_BEFORE_YEAR.match(text, atom.end) if atom.is_full else None)
+    if before is not None:
+        return CjkRead(atom.start, before.end(), (None, first - timedelta(days=1)), "until")
+    since = _SINCE.match(text, atom.end) or (_SINCE_YEAR.match(text, atom.end) if atom.is_full else None)
+    if (since is not None or is_since) and first <= today:
+        return CjkRead(atom.start, atom.end if since is None else since.end(), (first, today), "since")
+    until = _UNTIL.match(text, atom.end)
+    if until is not None:
+        return CjkRead(atom.start, until.end(), (None, last), "until")
+    return CjkRead(atom.start, atom.end, (first, last))

@@ -4,35 +4,50 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import Final
 
-from hindsight_aws.recall.when import dates, relative
+from hindsight_aws.recall.when import dates, elapsed, periods, relative
 from hindsight_aws.recall.when.cjk import HAS_CJK, cjk_spans
 from hindsight_aws.recall.when.clauses import clause
-from hindsight_aws.recall.when.reader import Read, Reader, Rule
+from hindsight_aws.recall.when.lists import listed
+from hindsight_aws.recall.when.reader import Grammar, Read, Reader
 from hindsight_aws.recall.when.tokens import Token, tokens_of
 from hindsight_aws.recall.when.window import EARLIEST, LEAST_CONFIDENCE, Window
 
-_RULES: Final[tuple[Rule, ...]] = (
-    relative.dated,
-    relative.day,
-    relative.part,
-    relative.rolling,
-    relative.ago,
-    relative.weekday,
-    relative.quarter,
-    relative.season,
-    relative.relative_unit,
-    dates.month_and_day,
-    dates.month_of_year,
-    dates.holiday,
-    dates.in_month,
-    dates.in_year,
-    dates.decade,
-    dates.nth,
+_RULES: Final[Grammar] = (
+    (dates.dated, "dated"),
+    (elapsed.beside, "number unit to weekday"),
+    (relative.day_in_week, "relative unit whole"),
+    (relative.day, "day night whole"),
+    (relative.part, "part"),
+    (periods.nth_of, "relative ordinal nth dot unit weekday"),
+    (dates.year_then_date, "relative unit whole number ago_before year to"),
+    (elapsed.rolling, "relative rolling number"),
+    (elapsed.ago, "ago_before few half number to unit"),
+    (elapsed.ahead, "ahead_before number to few unit"),
+    (dates.day_of_week_and_date, "weekday"),
+    (relative.weekday, "relative weekday"),
+    (periods.quarter, "quarter year ordinal nth dot"),
+    (periods.half, "half year ordinal nth dot"),
+    (periods.week_number, "week_number unit"),
+    (periods.week_of, "unit"),
+    (relative.season, "season relative"),
+    (relative.relative_unit, "relative unit"),
+    (dates.month_and_day, "month short_month number nth dot ordinal"),
+    (dates.month_of_year, "month short_month"),
+    (dates.relative_month, "relative month short_month"),
+    (dates.holiday, "holiday"),
+    (dates.in_month, "in"),
+    (dates.in_year, "in_year year_word fiscal"),
+    (dates.decade, "decade decade_word german_decade tens unit"),
+    (dates.nth, "nth"),
 )
-_BARE: Final[tuple[Rule, ...]] = (dates.bare_month, dates.bare_year)
+_BARE: Final[Grammar] = (
+    (dates.bare_month, "of month short_month"),
+    (dates.bare_year, "of year_word year"),
+)
 _LONGEST_QUERY: Final = 4_000
 _NIGHT_BEGINS, _NIGHT_ENDS = time(18), time(6)
 
@@ -44,34 +59,48 @@ def time_windows(query: str, now: datetime) -> tuple[Window, ...]:
     a date that does not exist or lies beyond the calendar.  Only the first 4,000 characters are read.
     """
     text = unicodedata.normalize("NFKC", query[:_LONGEST_QUERY])
-    found = [*_spaced(text, now), *(_cjk(text, now) if HAS_CJK.search(text) else ())]
-    return tuple(window for window in found if window.confidence >= LEAST_CONFIDENCE)
+    if not HAS_CJK.search(text):
+        return tuple(window for _, window in _spaced(text, now) if window.confidence >= LEAST_CONFIDENCE)
+    found = list(_cjk(text, now))
+    rest = list(text)
+    for start, end, _ in found:
+        rest[start:end] = "\n" * (end - start)
+    placed = [(start, window) for start, _, window in found if window is not None]
+    placed += [at_place for at_place in _spaced("".join(rest), now) if at_place[1].confidence >= LEAST_CONFIDENCE]
+    return tuple(window for _, window in sorted(placed, key=lambda at_place: at_place[0]))
 
 
-def _spaced(text: str, now: datetime) -> Iterator[Window]:
+def _spaced(text: str, now: datetime) -> Iterator[tuple[int, Window]]:
+    """What the words separated by spaces say, each with its place in the text."""
     tokens = tokens_of(text)
     reader = Reader(tokens, now.date(), _RULES, _BARE)
     place = 0
     while place < len(tokens):
-        said, after = _window_at(reader, place, now)
-        if said is not None:
-            phrase = text[tokens[place].start : _end(tokens, after)]
-            yield Window(said.start, said.end, said.kind, phrase, said.confidence)
+        said, after = _windows_at(reader, place, now)
+        start = tokens[place].start
+        yield from ((start, replace(window, text=text[start : _end(tokens, after)])) for window in said)
         place = after
 
 
-def _window_at(reader: Reader, place: int, now: datetime) -> tuple[Window | None, int]:
+def _windows_at(reader: Reader, place: int, now: datetime) -> tuple[list[Window], int]:
+    """What begins at this place, and the next place to look at; `every Monday` is read and is no window."""
+    if not reader.at(place).meanings:
+        return [], place + 1
+    if reader.means(place, "every"):
+        read = reader.atom(reader.past_of(place + 1))
+        return [], place + 1 if read is None else read.after
     try:
-        bounded = clause(reader, place)
+        bounded, several = clause(reader, place), listed(reader, place)
     except (ValueError, OverflowError):
-        return None, place + 1
+        return [], place + 1
     if bounded is not None:
         start = EARLIEST if bounded.first is None else _begin(bounded.first, now)
-        return Window(start, _finish(bounded.last, now), bounded.kind, "", bounded.confidence), bounded.after
-    read = reader.atom(place)
-    if read is None:
-        return None, place + 1
-    return _window(read, now), read.after
+        window = Window(start, _finish(bounded.last, now), bounded.kind, "", bounded.confidence)
+        return [window], bounded.after
+    reads = several or [read for read in [reader.atom(place)] if read is not None]
+    if not reads:
+        return [], place + 1
+    return [made for read in reads if (made := _window(read, now)) is not None], reads[-1].after
 
 
 def _window(read: Read, now: datetime) -> Window | None:
@@ -92,11 +121,15 @@ def _window(read: Read, now: datetime) -> Window | None:
     return Window(_begin(first, now), _finish(last, now), confidence=read.confidence)
 
 
-def _cjk(text: str, now: datetime) -> Iterator[Window]:
+def _cjk(text: str, now: datetime) -> Iterator[tuple[int, int, Window | None]]:
+    """What is written without spaces says, each with the stretch of the text it takes up; None for no day there is."""
     for read in cjk_spans(text, now.date()):
+        window = None
         if read.span is not None:
             first, last = read.span
-            yield Window(_begin(first, now), _finish(last, now), "interval", text[read.start : read.end])
+            start = EARLIEST if first is None else _begin(first, now)
+            window = Window(start, _finish(last, now), read.kind, text[read.start : read.end])
+        yield read.start, read.end, window
 
 
 def _end(tokens: list[Token], after: int) -> int:

@@ -9,26 +9,36 @@ from datetime import date
 from typing import Final
 
 from hindsight_aws.recall.when.lexicon import LEXICON, LONGEST
-from hindsight_aws.recall.when.spans import Span, month
+from hindsight_aws.recall.when.spans import Span, month, quarter
 
 _WORDS: Final = frozenset(word for phrase in LEXICON for word in phrase)
+_SPANNED: Final = frozenset({"month", "short_month", "weekday"})
+_NUMBERS: Final = ("grouped", "number", "dot")
 _PARTICLES: Final = "에는은의도엔"
 _FORM: Final = re.compile(
     r"""
     (?P<iso_week>\b\d{4}-?W\d{2}\b(?!-?\d))
-  | (?P<iso_day>\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d))
-  | (?P<iso_month>\b\d{4}-\d{2}\b(?![-\d]))
+  | (?P<iso_day>\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d|-\d{3}\b))
+  | (?P<iso_month>\b\d{4}-(?:0\d|1[0-9])\b(?![-\d]))
+  | (?P<month_year>\b(?:0?[1-9]|1[0-2])/\d{4}\b)
   | (?P<slashed>\b\d{1,2}/\d{1,2}/\d{4}\b)
   | (?P<dotted>\b\d{1,2}\.\d{1,2}\.\d{4}\b)
   | (?P<clock>\b\d{1,2}[:h]\d{2}(?::\d{2})?\b|\b\d{1,2}\s?[ap]\.?m\b\.?)
-  | (?P<decade>(?:\b\d{3}|['’]?\b\d)0['’]?s\b)
-  | (?P<quarter>\b[QT][1-4]\b)
-  | (?P<nth>\b\d{1,2}(?:st|nd|rd|th|º|ª|er|ème)\b)
+  | (?P<decade>(?:\b\d{3}|['’]?\b\d)0['’]?(?:s|er)n?\b)
+  | (?P<year_quarter>\b\d{4}[-/]?[QqT][1-4]\b|\b[1-4][Qq]\d{2}(?:\d\d)?\b|\b[QqT][1-4][-/]\d{4}\b)
+  | (?P<quarter>\b[QqT][1-4]\b)
+  | (?P<half>\b[HS][12]\b)
+  | (?P<fiscal>\bFY\s?['’]?(?:\d{4}|\d{2})\b)
+  | (?P<week>\b(?:KW\s?|W)\d{1,2}\b)
+  | (?P<nth>\b\d{1,2}(?:(?:st|nd|rd|th|er|re|ère|ème|[oae])\b|°))
+  | (?P<short_year>(?<!\w)['’]\d\d\b)
   | (?P<grouped>\b\d{1,3}(?:,\d{3})+\b)
   | (?P<version>\b[vV]?\d+(?:\.\d+)+\b)
+  | (?P<dot>\b\d{1,2}\.(?=\s+[^\W\d_]|\s*$|\s?[-–—]))
   | (?P<number>\d+)
+  | (?P<dash>(?<=[\w.])\s[-–—]\s(?=\w)|(?<=[\d.])\s?[-–—]\s?(?=\w)|(?<=\w)[–—](?=\w)|(?<=-\d\d)/(?=\d{4}-))
   | (?P<word>[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?)
-  | (?P<stop>[.!?;\n])
+  | (?P<stop>[.!?;:|()\[\]{}<>=+*`"“”«»→\n]|\s/\s|(?<=[^\W\d_])/)
     """,
     re.VERBOSE,
 )
@@ -72,8 +82,8 @@ def tokens_of(text: str) -> list[Token]:
             tokens.append(_single(pieces[at]))
         else:
             first, last = pieces[at], pieces[at + length - 1]
-            meanings = LEXICON[tuple(_folded(piece) for piece in pieces[at : at + length])]
-            tokens.append(Token(text[first.start : last.end], first.start, last.end, dict(meanings)))
+            meanings = dict(LEXICON[tuple(_folded(piece) for piece in pieces[at : at + length])])
+            tokens.append(Token(text[first.start : last.end], first.start, last.end, meanings))
         at += length
     return tokens
 
@@ -86,8 +96,11 @@ def _single(piece: Token) -> Token:
     if piece.meanings.get("form") != "word":
         return piece
     folded = _folded(piece)
-    known = LEXICON.get((folded,)) or LEXICON.get((folded.rstrip(_PARTICLES),), ())
-    return Token(piece.text, piece.start, piece.end, dict(known))
+    owner = folded.removesuffix("'s")
+    known = dict(LEXICON.get((folded,)) or LEXICON.get((owner,)) or LEXICON.get((folded.rstrip(_PARTICLES),), ()))
+    if "owner" in piece.meanings or owner != folded:
+        known["owner"] = 1
+    return Token(piece.text, piece.start, piece.end, known)
 
 
 def _folded(piece: Token) -> str:
@@ -95,8 +108,11 @@ def _folded(piece: Token) -> str:
 
 
 def _pieces(text: str) -> Iterator[Token]:
+    former = ""
     for match in _FORM.finditer(text):
-        form = match.lastgroup or ""
+        form, word, former = match.lastgroup or "", former, match[0].casefold()
+        if form == "stop" and any(kind == "short_month" for kind, _ in LEXICON.get((word,), ())):
+            continue  # Dec. 25
         if form == "word":
             yield from _words(match[0], match.start())
         else:
@@ -104,43 +120,67 @@ def _pieces(text: str) -> Iterator[Token]:
 
 
 def _words(text: str, start: int) -> Iterator[Token]:
-    """A word as it stands if the lexicon has it, else its parts: `l'année` is two words, `week-end` is one."""
-    if text.casefold().replace("’", "'") in _WORDS:
+    """A word as it stands if the lexicon has it, else its parts: `l'année` is two words, `week-end` is one.
+
+    A possessive is its owner: `Monday's` is Monday.  A hyphen after a month or a weekday is a span's: `Jan-Mar`.
+    """
+    folded = text.casefold().replace("’", "'")
+    if folded in _WORDS:
         yield Token(text, start, start + len(text), {"form": "word"})
         return
-    for part in re.finditer(r"[^\W\d_]+['’]?", text):
-        yield Token(part[0], start + part.start(), start + part.end(), {"form": "word"})
+    owner = re.sub(r"'s?$", "", folded)
+    if owner != folded and owner in _WORDS:
+        yield Token(text[: len(owner)], start, start + len(text), {"form": "word", "owner": 1})
+        return
+    for part in re.finditer(r"[^\W\d_]+['’]?|-", text):
+        if part[0] != "-":
+            yield Token(part[0], start + part.start(), start + part.end(), {"form": "word"})
+        elif _SPANNED & {kind for kind, _ in LEXICON.get((folded[: part.start()].rpartition("-")[2],), ())}:
+            yield Token("-", start + part.start(), start + part.end(), {"to": 0, "dash": 0})
 
 
 def _formed(form: str, text: str, start: int, end: int) -> Token:
-    if form in ("iso_week", "iso_day", "iso_month", "slashed", "dotted"):
+    if form in ("iso_week", "iso_day", "iso_month", "slashed", "dotted", "month_year", "year_quarter"):
         return Token(text, start, end, {"dated": 1}, _dated(form, text))
+    return Token(text, start, end, _meanings(form, text, re.sub(r"\D", "", text)))
+
+
+def _meanings(form: str, text: str, digits: str) -> dict[str, int | str]:
+    """What a form means: which decade, quarter, week, year, day or number."""
+    if form == "dash":
+        return {"to": 0, "dash": 0}
     if form == "decade":
-        return Token(text, start, end, {"decade": _decade(text)})
-    if form == "quarter":
-        return Token(text, start, end, {"quarter": int(text[1])})
+        return {"decade": _decade(digits), "is_short": int(len(digits) == 2 and text[0].isdigit())}
+    if form in ("quarter", "half"):
+        return {form: int(text[1])}
+    if form == "week":
+        return {"week_number": int(digits), "is_short": int(text[0] == "W")}
+    if form in ("fiscal", "short_year"):
+        return {"year": int(digits) if len(digits) == 4 else short_year(int(digits)), form: 1}
     if form == "nth":
-        return Token(text, start, end, {"nth": int(re.sub(r"\D", "", text))})
-    if form == "grouped":
-        return Token(text, start, end, {"number": int(text.replace(",", ""))})
-    if form == "number":
-        value = int(text) if len(text) <= 9 else 10**9
-        meanings: dict[str, int | str] = {"number": value}
-        if len(text) == 4:
-            meanings["year"] = value
-        return Token(text, start, end, meanings)
-    return Token(text, start, end, {"stop" if form == "stop" else "noise": 1})
+        return {"nth": int(digits)}
+    if form not in _NUMBERS:
+        return {"stop" if form == "stop" else "noise": 1}
+    value = int(digits) if len(digits) <= 9 else 10**9
+    more: dict[str, int | str] = (
+        {"dot": value} if form == "dot" else {"year": value} if form == "number" and len(text) == 4 else {}
+    )
+    return {"number": value} | more
 
 
-def _decade(text: str) -> int:
-    digits = int(re.sub(r"\D", "", text))
-    if digits >= 1000:
-        return digits
-    return digits + (_DECADES_FROM if digits >= 30 else 2000)
+def short_year(digits: int) -> int:
+    """The year that two digits mean: up to 49 of this century, else of the last."""
+    return digits + (2000 if digits < 50 else 1900)
+
+
+def _decade(digits: str) -> int:
+    if len(digits) == 4:
+        return int(digits)
+    return int(digits) + (_DECADES_FROM if int(digits) >= 30 else 2000)
 
 
 def _dated(form: str, text: str) -> Span | None:
-    """The day, week or month a formed date names; None when there is no such day."""
+    """The day, week, month or quarter a formed date names; None when there is no such day."""
     numbers = [int(number) for number in re.findall(r"\d+", text)]
     try:
         if form == "iso_week":
@@ -148,6 +188,11 @@ def _dated(form: str, text: str) -> Span | None:
             return date.fromisocalendar(year, week, 1), date.fromisocalendar(year, week, 7)
         if form == "iso_month":
             return month(numbers[0], numbers[1])
+        if form == "year_quarter":
+            year, number = numbers if numbers[0] > 4 else (numbers[1], numbers[0])
+            return quarter(year if year > 99 else short_year(year), number)
+        if form == "month_year":
+            return month(numbers[1], numbers[0])
         if form == "iso_day":
             year, number, day = numbers
         elif form == "dotted" or numbers[0] > 12:

@@ -146,7 +146,9 @@ def test_last_night_is_the_dark_part_of_two_days() -> None:
         st.text(max_size=80),
         st.lists(
             st.sampled_from(
-                "since before 3 99999 days ago last next year May 31 2025 from to 五 年 前 上 周 Q4 vor 0".split()
+                "since before 3 99999 days ago last next year May 31 2025 from to 五 年 前 上 周 Q4 vor 0 of the "
+                "first end Friday 31st February Easter - 29. 月 2月29日 去年 から 上旬 weekend night half in and "
+                "'24 KW 53 century".split()
             )
         ).map(" ".join),
     ),
