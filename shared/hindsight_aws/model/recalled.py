@@ -10,11 +10,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from hindsight_aws.model.ids import DocumentId, EntityId, ScopeId, UnitId
+from hindsight_aws.model.watermark import WriteState
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledUnit:
-    """A memory as recall reads it; `document` is the caller's id of the document, `document_id` ours."""
+    """A memory as recall reads it; `document` is the caller's id of the document, `document_id` ours.
+
+    `ordinal` is its place among those of its chunk.
+    """
 
     id: UnitId
     fact_type: str
@@ -29,6 +33,7 @@ class RecalledUnit:
     document_id: DocumentId | None
     document: str | None
     chunk_index: int | None
+    ordinal: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,14 @@ class SourceFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Believed:
+    """The past moment that an answer is about; not `is_complete` when more wordings of then were left than are read."""
+
+    at: datetime
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RecallAnswer:
     """The answer of a recall, best first.
 
@@ -111,6 +124,9 @@ class RecallAnswer:
     the source facts that lie beneath the results and that this caller may not see, None for a caller without such
     limits. `fresh_of` tells of each observation how far its scope is behind; `quotes_of` holds the visible quotes each
     rests on, None when they were not asked for or may not be shown. `trace` is JSON-ready.
+
+    `cut` names what was left out for the sake of a deadline, None where there was none.  `written` is what became of
+    the write that the caller asked about.  `believed` says of what time an answer about the past is.
     """
 
     results: tuple[RankedUnit, ...]
@@ -122,3 +138,6 @@ class RecallAnswer:
     fresh_of: Mapping[UnitId, Freshness] = field(default_factory=dict)
     quotes_of: Mapping[UnitId, tuple[Quote, ...]] | None = None
     bank: str = field(default="")
+    cut: tuple[str, ...] | None = None
+    written: WriteState | None = None
+    believed: Believed | None = None

@@ -126,23 +126,25 @@ class TagFilter:
         return any(_is_fuzzy(group) for group in self.groups)
 
 
-def parse_groups(value: object, at: str = "tag_groups") -> tuple[TagGroup, ...]:
+def parse_groups(value: object, at: str = "tag_groups", *, stored: bool = False) -> tuple[TagGroup, ...]:
     """The groups of a request's JSON list.  Raises InvalidField naming the place, as `parse_group`."""
     if not isinstance(value, list):
         raise InvalidField(at, "must be a list of tag groups")
     groups = tuple(_parse(item, f"{at}[{index}]", 1) for index, item in enumerate(value))
-    _check_size(groups, at)
+    _check(groups, at, stored)
     return groups
 
 
-def parse_group(value: object, at: str = "tag_group") -> TagGroup:
+def parse_group(value: object, at: str = "tag_group", *, stored: bool = False) -> TagGroup:
     """The group in JSON form: a leaf `{tags, match, resolve}`, `{and: […]}`, `{or: […]}` or `{not: …}`.
+
+    One that is `stored`, to be used again and again, means the same each time: none of its leaves may be fuzzy.
 
     Raises: InvalidField naming the place, for another shape, an empty list, a leaf without tags that is not `exact`,
     a tree deeper than 8, more than 50 leaves, or more than 200 tags.
     """
     group = _parse(value, at, 1)
-    _check_size((group,), at)
+    _check((group,), at, stored)
     return group
 
 
@@ -197,12 +199,14 @@ def _parse_leaf(value: Mapping[object, object], at: str) -> TagLeaf:
             raise InvalidField(f"{at}.resolve", "must be `exact` or `fuzzy`")
 
 
-def _check_size(groups: Sequence[TagGroup], at: str) -> None:
+def _check(groups: Sequence[TagGroup], at: str, stored: bool) -> None:
     leaves = [leaf for group in groups for leaf in leaves_of(group)]
     if len(leaves) > MOST_LEAVES:
         raise InvalidField(at, f"has more than {MOST_LEAVES} leaves")
     if sum(len(leaf.tags) for leaf in leaves) > MOST_TAGS:
         raise InvalidField(at, f"names more than {MOST_TAGS} tags")
+    if stored and any(leaf.resolve == "fuzzy" for leaf in leaves):
+        raise InvalidField(at, "is stored, so none of its leaves may be `fuzzy`")
 
 
 def leaves_of(group: TagGroup) -> list[TagLeaf]:

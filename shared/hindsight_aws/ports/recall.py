@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from hindsight_aws.model.ids import BankId, UnitId
 from hindsight_aws.model.recalled import Freshness, NamedEntity, Quote, RecalledUnit
-from hindsight_aws.model.tags import TagFilter
+from hindsight_aws.model.tags import TagFilter, TagGroup
 
 Hits = Sequence[tuple[UnitId, float]]
 """Memories with the score of one arm, best first; equal scores are ordered by id."""
@@ -24,15 +25,16 @@ class TimeFilter:
     """Bounds that a memory must keep to be found at all.
 
     It was last changed after `updated_after` and before `updated_before`, both excluded, and it happened or was told of
-    within `only_between`.
+    within `only_between`.  At `as_of` it was believed, in the very words that it has now.
     """
 
     updated_after: datetime | None = None
     updated_before: datetime | None = None
     only_between: Period | None = None
+    as_of: datetime | None = None
 
     def __bool__(self) -> bool:
-        return not (self.updated_after is None and self.updated_before is None and self.only_between is None)
+        return self != NO_BOUNDS
 
 
 NO_BOUNDS = TimeFilter()
@@ -104,17 +106,21 @@ class Bm25:
     """The constants of the keyword score (Robertson and Zaragoza 2009): saturation of repeats and weight of length.
 
     These values are the usual ones for passages; on dialogue they beat the textbook's 1.2 and 0.75 (MRR 0.50, 0.48).
+    `rarity` is the power of a term's inverse document frequency: 1 in the textbook, 2 where question and passage both
+    weigh their terms by it.
     """
 
     k1: float = 0.9
     b: float = 0.4
+    rarity: float = 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateQuery:
     """What to look for: in which types, at most `limit` of each from each arm.
 
-    `vector` None leaves the semantic arm out, no `terms` the keyword arm, no `windows` the temporal arm.  `exact_limit`
+    `vector` None leaves the semantic arm out, and so does not `with_semantic`; no `terms` leave the keyword arm out, no
+    `windows` the temporal arm.  `exact_limit`
     bounds the banks whose vectors are read one by one, and the memories that a window is searched through; `most_terms`
     the terms looked up, rarest first.  `is_timed`: each search is to be timed.
     """
@@ -136,6 +142,7 @@ class CandidateQuery:
     min_dated_similarity: float = 0.1
     most_dated: int = 60
     is_timed: bool = False
+    with_semantic: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,17 +197,18 @@ class Expansion:
 
 @dataclass(frozen=True, slots=True)
 class BeneathQuery:
-    """What to read beneath an answer: for `units`, in rank order.
+    """What to read beneath an answer: for `units`, in rank order, of which `observations` rest on facts.
 
     A source fact is visible if its type is in `source_types` and its tags pass `source_tags`; a chunk if its
-    document's tags pass `chunk_tags`.  `chunk_units` and `chunk_characters` say whose chunks to read, in order, and
-    how much text is enough.
+    document's tags pass them too and all of the document's items pass `chunk_own`.  `chunk_units` and
+    `chunk_characters` say whose chunks to read, in order, and how much text is enough.
     """
 
     bank_id: BankId
     units: Sequence[UnitId]
     source_types: frozenset[str]
     source_tags: TagFilter
+    observations: Sequence[UnitId] = ()
     with_entities: bool = False
     with_sources: bool = False
     with_evidence: bool = False
@@ -208,7 +216,7 @@ class BeneathQuery:
     with_freshness: bool = False
     chunk_units: Sequence[UnitId] = ()
     chunk_characters: int = 0
-    chunk_tags: TagFilter = field(default_factory=TagFilter)
+    chunk_own: TagGroup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,4 +275,15 @@ class RecallReads(Protocol):
 
     def beneath(self, query: BeneathQuery) -> Beneath:
         """What lies beneath an answer: entities, sources and chunks."""
+        ...
+
+    def within(self, timeout_ms: int) -> AbstractContextManager[None]:
+        """Bounds each statement that is read inside; afterwards the transaction is as it was before.
+
+        Raises: DatabaseTooSlow for one that took longer.
+        """
+        ...
+
+    def rarity(self, bank_id: BankId, fact_types: Collection[str], terms: Sequence[str]) -> Mapping[str, int]:
+        """In how many memories of these types each term stands, counted up to a bound; terms in none are missing."""
         ...

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hindsight_aws.banks.config import BankConfig
 from hindsight_aws.recall.request import Budget
+from hindsight_aws.settings import Settings
 
 MOST_RANKED = 300
-_MOST_RERANKED = {Budget.LOW: 100, Budget.MID: 100, Budget.HIGH: 200}
 
 
 def candidate_limit(config: BankConfig, budget: Budget, max_tokens: int) -> int:
@@ -27,6 +27,15 @@ def candidate_limit(config: BankConfig, budget: Budget, max_tokens: int) -> int:
     return min(max(wanted, config.recall_budget_min), config.recall_budget_max)
 
 
-def rerank_limit(budget: Budget) -> int:
-    """Candidates sent to a rerank model: it bills per hundred documents, and gains little further down."""
-    return _MOST_RERANKED[budget]
+def rerank_limit(settings: Settings, budget: Budget) -> int:
+    """Candidates sent to a rerank model: it bills per hundred documents, and gains little further down.
+
+    The number of the budget's own setting, where it is not 0, and no more than that of all.
+    """
+    most = settings.hindsight_api_reranker_max_candidates
+    own = {
+        Budget.LOW: settings.hindsight_api_reranker_max_candidates_low,
+        Budget.MID: settings.hindsight_api_reranker_max_candidates_mid,
+        Budget.HIGH: settings.hindsight_api_reranker_max_candidates_high,
+    }
+    return min(own[budget] or most, most)

@@ -8,10 +8,10 @@ from hindsight_aws.model.chunk_id import chunk_id
 from hindsight_aws.model.ids import UnitId
 from hindsight_aws.model.recalled import RankedUnit, RecalledChunk, RecalledUnit, SourceFacts
 from hindsight_aws.ports.recall import StoredChunk
-from hindsight_aws.text.tokens import count_tokens, truncate
+from hindsight_aws.text.tokens import count_tokens, fewest_tokens, truncate
 
-# No text of this many characters or more counts as one token, so a text can be seen not to fit without being counted.
-_MOST_CHARACTERS_OF_A_TOKEN = 12
+CHARACTERS_OF_A_TOKEN = 12
+"""More than prose has of any language: how much text is read for a budget.  Blanks and rules of signs have more."""
 
 
 def fitting(results: Sequence[RankedUnit], max_tokens: int) -> tuple[RankedUnit, ...]:
@@ -84,6 +84,5 @@ def fitting_sources(
 
 def _size(text: str, left: int) -> int:
     """The text's tokens, or some number over `left` when it cannot fit."""
-    if len(text) > left * _MOST_CHARACTERS_OF_A_TOKEN:
-        return left + 1
-    return count_tokens(text)
+    fewest = fewest_tokens(text)
+    return fewest if fewest > left else count_tokens(text)

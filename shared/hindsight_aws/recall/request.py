@@ -7,12 +7,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 
 from hindsight_aws.errors import InvalidField
 from hindsight_aws.model.tags import TagFilter
+from hindsight_aws.model.watermark import Watermark
+from hindsight_aws.ports.model_gateway import QueryVector
 from hindsight_aws.ports.recall import Period, TimeFilter
 
 FACT_TYPES = ("world", "experience", "observation")
+LEAST_DEADLINE_MS, MOST_DEADLINE_MS = 10, 25_000
+"""The gateway stops waiting after 30 s: a recall that may take longer would answer nobody."""
+MOST_WAIT_MS = 20_000
 _RETIRED = "opinion"
 _WORD_CHARACTER = re.compile(r"\w")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -37,6 +43,22 @@ class MinScores:
 
 
 @dataclass(frozen=True, slots=True)
+class After:
+    """A write that the caller knows by its token; up to `wait_ms` is waited until it is `visible` or `consolidated`.
+
+    Raises: InvalidField for a wait below 0 or of more than 20 s.
+    """
+
+    watermark: Watermark
+    wait_ms: int = 0
+    wait_for: Literal["visible", "consolidated"] = "visible"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.wait_ms <= MOST_WAIT_MS:
+            raise InvalidField("wait_ms", f"must be from 0 to {MOST_WAIT_MS:,}")
+
+
+@dataclass(frozen=True, slots=True)
 class RecallQuery:
     """A question to a bank.
 
@@ -45,9 +67,11 @@ class RecallQuery:
     are counted to; None: the clock's.  `chunk_tokens`, `source_tokens`: None leaves that part out; `source_tokens` -1
     is without limit, and so is `tokens_per_observation`, which when 0 or more takes the place of the total.
     `temporal_window` is the time that the question is about, in place of what its words say: it ranks, while `times`
-    leaves everything else out.
+    leaves everything else out.  `deadline_ms` bounds how long is looked, from now on; `after` asks about a write, and
+    may wait for it.  `vector` is that of the query where the caller had it made already: no wire brings one.
 
-    Raises: InvalidField for a query without a word character, and for a period that ends before it begins.
+    Raises: InvalidField for a query without a word character, a period that ends before it begins, a deadline that is
+    too short or too long, and a moment of the past with what has no meaning then.
     """
 
     query: str
@@ -66,10 +90,19 @@ class RecallQuery:
     with_trace: bool = False
     temporal_window: Period | None = None
     times: TimeFilter = field(default_factory=TimeFilter)
+    deadline_ms: int | None = None
+    after: After | None = None
+    vector: QueryVector | None = None
 
     def __post_init__(self) -> None:
         if not _WORD_CHARACTER.search(self.query):
             raise InvalidField("query", "must contain at least one word character")
+        if self.deadline_ms is not None and not LEAST_DEADLINE_MS <= self.deadline_ms <= MOST_DEADLINE_MS:
+            raise InvalidField("deadline_ms", f"must be from {LEAST_DEADLINE_MS} to {MOST_DEADLINE_MS:,}")
+        if self.times.as_of is not None and self.after is not None:
+            raise InvalidField("as_of", "cannot be combined with `after`: no later write was known then")
+        if self.times.as_of is not None and (self.times.updated_after or self.times.updated_before):
+            raise InvalidField("as_of", "cannot be combined with `created_after` or `created_before`")
         _check_runs_forward("temporal_window", self.temporal_window)
         _check_runs_forward("only_between", self.times.only_between)
 

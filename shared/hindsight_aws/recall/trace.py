@@ -72,8 +72,10 @@ class Trace:
         windows: Sequence[Window],
         found: Found,
         results: Sequence[RankedUnit],
+        *,
+        shows_keyword: bool = True,
     ) -> dict[str, object]:
-        """Everything as the answer's `trace`."""
+        """Everything as the answer's `trace`; without `shows_keyword` hits by words have ranks and no scores."""
         return {
             "query": {
                 "query_text": query.query,
@@ -84,7 +86,7 @@ class Trace:
                 "temporal_constraint": _constraint(windows),
                 "temporal_windows": [_window(window) for window in windows],
             },
-            "retrieval_results": _arms(found),
+            "retrieval_results": _arms(found, shows_keyword=shows_keyword),
             "entry_points": _entry_points(found),
             "rrf_merged": [_merged(candidate, found.units) for candidate in found.fused if candidate.id in found.units],
             "reranked": [_result(rank, result) for rank, result in enumerate(results, 1)],
@@ -123,7 +125,7 @@ def _window(window: Window) -> dict[str, object]:
     }
 
 
-def _arms(found: Found) -> list[dict[str, object]]:
+def _arms(found: Found, *, shows_keyword: bool) -> list[dict[str, object]]:
     return [
         {
             "method": _METHODS[arm][0],
@@ -135,7 +137,7 @@ def _arms(found: Found) -> list[dict[str, object]]:
                     "rank": rank,
                     "node_id": str(id_),
                     "text": found.units[id_].text,
-                    "score": score,
+                    "score": score if shows_keyword or arm != "keyword" else None,
                     "score_name": _METHODS[arm][1],
                 }
                 for rank, (id_, score) in enumerate(hits, 1)

@@ -7,7 +7,8 @@ bank and type: postings for terms, tag rows for tags, and vectors read one by on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
 import psycopg
@@ -36,10 +37,12 @@ from hindsight_aws.store.expansion import expand
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.recall_filters import gates, uuids, windows
 from hindsight_aws.store.session import Session
+from hindsight_aws.store.sight import own_params
 from hindsight_aws.store.stopwatch import Stopwatch
 from hindsight_aws.store.tag_predicate import predicate_of
 from hindsight_aws.store.vector_path import VectorPath, expected_scan, vector_path
 from hindsight_aws.store.vectors import half_vector
+from hindsight_aws.store.within import within
 
 _SQL = queries("recall")
 _Cursor: TypeAlias = psycopg.Cursor[tuple[Any, ...]]
@@ -75,7 +78,8 @@ class PostgresRecallReads:
     def candidates(self, query: CandidateQuery) -> Candidates:
         types = [fact_type for fact_type in query.fact_types if fact_type in query.census.sizes]
         vector = None if query.vector is None else half_vector(query.vector)
-        paths = {} if vector is None else {fact_type: vector_path(query, fact_type) for fact_type in types}
+        is_semantic = vector is not None and query.with_semantic
+        paths = {fact_type: vector_path(query, fact_type) for fact_type in types} if is_semantic else {}
         near: dict[str, _Cursor] = {}
         by_words: dict[str, _Cursor] = {}
         by_date: dict[str, _Cursor] = {}
@@ -94,7 +98,7 @@ class PostgresRecallReads:
             again = self._semantic(query, exactly, vector, Stopwatch(self._session, False))
             semantic |= {fact_type: _hits(cursor) for fact_type, cursor in again.items()}
         return Candidates(
-            None if vector is None else semantic,
+            semantic if is_semantic else None,
             {fact_type: _hits(cursor) for fact_type, cursor in by_words.items()} if query.terms else None,
             {fact_type: [rows_of.dated(row) for row in cursor.fetchall()] for fact_type, cursor in by_date.items()}
             if query.windows and vector is not None
@@ -104,6 +108,13 @@ class PostgresRecallReads:
 
     def expand(self, query: ExpansionQuery) -> Expansion | None:
         return expand(self._session, query)
+
+    def within(self, timeout_ms: int) -> AbstractContextManager[None]:
+        return within(self._session, timeout_ms)
+
+    def rarity(self, bank_id: BankId, fact_types: Collection[str], terms: Sequence[str]) -> Mapping[str, int]:
+        asked = {"bank_id": bank_id, "fact_types": sorted(fact_types), "terms": list(terms), "count_cap": _COUNT_CAP}
+        return dict(self._session.tuples(_SQL["rarity"], **asked))
 
     def units(
         self,
@@ -126,24 +137,26 @@ class PostgresRecallReads:
 
     def beneath(self, query: BeneathQuery) -> Beneath:
         visible = {"fact_types": sorted(query.source_types), **predicate_of(query.source_tags).params()}
-        of_units = {"bank_id": query.bank_id, "ids": uuids(query.units), **visible}
+        observations = uuids(query.observations)
+        of_observations = {"bank_id": query.bank_id, "ids": observations, **visible}
         entities = sources = facts = quotes = chunks = fresh = None
         with self._session.pipeline():
             if query.with_entities and query.units:
+                of_units = {**of_observations, "ids": uuids(query.units), "observations": observations}
                 entities = self._session.send(_SQL["entities"], **of_units)
-            if query.with_evidence and query.units:
-                sources = self._session.send(_SQL["sources"], **of_units)
-            if query.with_sources and query.units:
-                facts = self._session.send(_SQL["source_units"], **of_units)
-            if query.with_quotes and query.units:
-                quotes = self._session.send(_SQL["quotes"], **of_units)
-            if query.with_freshness and query.units:
-                fresh = self._session.send(_SQL["freshness"], bank_id=query.bank_id, ids=uuids(query.units))
+            if query.with_evidence and query.observations:
+                sources = self._session.send(_SQL["sources"], **of_observations)
+            if query.with_sources and query.observations:
+                facts = self._session.send(_SQL["source_units"], **of_observations)
+            if query.with_quotes and query.observations:
+                quotes = self._session.send(_SQL["quotes"], **of_observations)
+            if query.with_freshness and query.observations:
+                fresh = self._session.send(_SQL["freshness"], bank_id=query.bank_id, ids=observations)
             if query.chunk_units:
                 chunks = self._chunks(query, visible)
         sources_of, hidden = rows_of.sources(sources.fetchall() if sources else [])
         return Beneath(
-            entities_of=rows_of.entities(entities.fetchall() if entities else []),
+            entities_of=rows_of.entities(entities.fetchall() if entities else [], query.units),
             sources_of=sources_of,
             hidden=hidden,
             facts={row[0]: rows_of.unit(row) for row in (facts.fetchall() if facts else [])},
@@ -248,6 +261,7 @@ class PostgresRecallReads:
             "count_cap": _COUNT_CAP,
             "postings": _POSTINGS if query.census.anchor is None else _POSTINGS_OF_ANCHORED,
             "k1": query.bm25.k1,
+            "rarity": query.bm25.rarity,
             "flat": query.bm25.k1 * (1 - query.bm25.b),
             "slope": query.bm25.k1 * query.bm25.b / average,
             "least": query.min_keyword,
@@ -257,15 +271,12 @@ class PostgresRecallReads:
         }
 
     def _chunks(self, query: BeneathQuery, visible: Mapping[str, object]) -> _Cursor:
-        documents = predicate_of(query.chunk_tags)
         return self._session.send(
             _SQL["chunks"],
             bank_id=query.bank_id,
             ids=uuids(query.chunk_units),
             enough=query.chunk_characters,
-            chunk_any_of=documents.any_of,
-            chunk_predicate=documents.predicate,
-            chunk_variables=documents.variables,
+            **own_params(query.chunk_own),
             **visible,
         )
 

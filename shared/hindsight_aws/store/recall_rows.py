@@ -29,6 +29,7 @@ def unit(row: Row) -> RecalledUnit:
         document_id=row[10],
         document=row[11],
         chunk_index=row[12],
+        ordinal=row[13],
     )
 
 
@@ -62,9 +63,11 @@ def quotes(rows: Sequence[Row]) -> dict[UnitId, tuple[Quote, ...]]:
     return {observation_id: tuple(each) for observation_id, each in found.items()}
 
 
-def entities(rows: Sequence[Row]) -> dict[UnitId, tuple[NamedEntity, ...]]:
-    """The entities by memory."""
-    found: defaultdict[UnitId, list[NamedEntity]] = defaultdict(list)
-    for unit_id, entity_id, name in rows:
-        found[unit_id].append(NamedEntity(entity_id, name))
-    return {unit_id: tuple(each) for unit_id, each in found.items()}
+def entities(rows: Sequence[Row], units: Sequence[UnitId]) -> dict[UnitId, tuple[NamedEntity, ...]]:
+    """The entities by memory; a row has an entity and the places, counted from 1, of the memories that have it."""
+    found: defaultdict[int, list[NamedEntity]] = defaultdict(list)
+    for entity_id, name, places in rows:
+        entity = NamedEntity(entity_id, name)
+        for place in places:
+            found[place].append(entity)
+    return {units[place - 1]: tuple(each) for place, each in found.items()}

@@ -7,9 +7,13 @@ import pytest
 from hindsight_aws.model.ids import BankId, TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.store.postgres import PostgresStore
+from tests.integration.retain.conftest import workshop
+from tests.support.api import call, services
 from tests.support.database import Database
 from tests.support.recalling import Asking
 from tests.support.units import make_bank
+
+__all__ = ["call", "services", "workshop"]
 
 
 @pytest.fixture

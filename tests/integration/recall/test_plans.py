@@ -9,20 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.rows import tuple_row
 
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.tags import Not, TagFilter, TagLeaf, TagsMatch
-from hindsight_aws.recall import Budget, MinScores, RecallQuery
+from hindsight_aws.recall import Budget, MinScores, RecallQuery, TimeFilter
+from hindsight_aws.recall.request import FACT_TYPES
+from hindsight_aws.recall.together import recall_together
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
-from hindsight_aws.store.queries import Query
+from hindsight_aws.store.queries import Query, queries
 from hindsight_aws.store.session import Session
 from hindsight_aws.store.vector_path import VectorPath
 from tests.support.database import Database, make_tenant
@@ -30,8 +32,12 @@ from tests.support.graph_rows import fill_graph
 from tests.support.recalling import Asking, ToldEmbedder
 from tests.support.units import fill_bank, make_bank
 
-_LARGE = {"memory_units", "unit_terms", "unit_tags", "unit_entities", "memory_links", "observation_evidence"}
-_LARGE_BANK, _SMALL_BANK, _OTHERS = 8_000, 500, 4_000
+_LARGE = {
+    "memory_units", "unit_terms", "unit_tags", "unit_entities", "memory_links", "observation_evidence", "documents",
+    "chunks", "consolidation_work", "entities",
+}  # fmt: skip
+_LARGE_BANK, _SMALL_BANK, _OTHERS, _EXPERIENCES = 5_000, 500, 2_000, 300
+_TOPICS = ("recall", "expansion", "past")
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 
 Plan = dict[str, Any]
@@ -47,11 +53,13 @@ def tenant_of_banks(module_database: Database) -> TenantId:
         assert index is not None
         admin.execute("DROP INDEX hindsight.memory_units_world_vector")
         fill_bank(url, other, make_bank(url, other, "others"), _OTHERS, embedded_percent=5)
-        fill_bank(url, tenant, make_bank(url, tenant, "small"), _SMALL_BANK)
-        fill_bank(url, tenant, make_bank(url, tenant, "large"), _LARGE_BANK, embedded_percent=25)
+        fill_bank(url, tenant, make_bank(url, tenant, "small"), _SMALL_BANK, documents=True)
+        fill_bank(url, tenant, make_bank(url, tenant, "large"), _LARGE_BANK, embedded_percent=25, documents=True)
+        fill_bank(url, tenant, make_bank(url, tenant, "lived"), _EXPERIENCES, "experience")
         admin.execute("SET search_path = hindsight, public")
         admin.execute(index[0])
         fill_graph(admin)
+        admin.execute("""UPDATE banks SET config = '{"recall_budget_fixed_low": 3, "recall_budget_fixed_high": 400}'""")
     return tenant
 
 
@@ -60,21 +68,23 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Plan]]:
     """Every statement that a session sends from here on, by name, with the plan it was run by."""
     seen: list[tuple[str, Plan]] = []
 
-    def send(session: Session, query: Query, **params: object) -> psycopg.Cursor[tuple[Any, ...]]:
-        bound = {**params, "tenant_id": session.tenant_id}
-        if not query.text.endswith(b"SAVEPOINT mark"):
-            seen.append((query.name, _explained(session.connection, query, bound)))
-        return session.connection.cursor(row_factory=tuple_row, binary=True).execute(query.text, bound)
+    def watched(name: str) -> None:
+        run = getattr(Session, name)
 
-    def tuples(session: Session, query: Query, **params: object) -> list[tuple[Any, ...]]:
-        return send(session, query, **params).fetchall()
+        def watching(session: Session, query: Query, **params: object) -> object:
+            if b"SAVEPOINT" not in query.text:
+                bound = {**params, "tenant_id": session.tenant_id}
+                seen.append((query.name, _explained(session.connection, query, bound)))
+            return run(session, query, **params)
+
+        monkeypatch.setattr(Session, name, watching)
 
     @contextmanager
     def one_by_one(_session: Session) -> Iterator[None]:
         yield
 
-    monkeypatch.setattr(Session, "send", send)
-    monkeypatch.setattr(Session, "tuples", tuples)
+    for way in ("send", "tuples", "rows", "row", "execute"):
+        watched(way)
     monkeypatch.setattr(Session, "pipeline", one_by_one)
     return seen
 
@@ -138,6 +148,45 @@ def test_observations_are_read_by_the_banks_keys_alone(
     assert _wrongs(plans) == []
 
 
+def test_no_statement_of_recall_reads_a_large_table_otherwise(
+    module_database: Database, tenant_of_banks: TenantId, plans: list[tuple[str, Plan]]
+) -> None:
+    """Every way that recall goes, and with them every statement that it has."""
+    store = PostgresStore(lambda: module_database.read_url)
+    every: dict[str, Any] = {
+        "hindsight_environment": "local",
+        "hindsight_api_recall_exact_scan_limit": 20,
+        "hindsight_api_graph_seed_min_similarity": -1,
+        "hindsight_api_temporal_semantic_min_similarity": -1,
+    }
+    asking = Asking(
+        store, tenant_of_banks, Principal(tenant_of_banks, "me"), ToldEmbedder(), Settings.model_validate(every)
+    )
+    question, floors, now = "term3 term50 in the last 3 hours", MinScores(semantic=-1.0), datetime.now(UTC)
+    rare = TagFilter.flat(["user:7"], TagsMatch.ANY_STRICT)
+    fuzzy = TagFilter((TagLeaf(frozenset({"user:7"}), resolve="fuzzy"),))
+
+    for bank in ("large", "lived", "small"):
+        whole: dict[str, Any] = {
+            "budget": Budget.LOW, "min_scores": floors, "chunk_tokens": 500, "source_tokens": 500, "with_quotes": True,
+            "with_trace": True, "prefer_observations": True,
+        }  # fmt: skip
+        asking.ask(RecallQuery(question, **whole), bank)
+        asking.ask(RecallQuery(question, tags=rare, **whole), bank)
+        asking.ask(RecallQuery(question, tags=fuzzy, **whole), bank)
+        for types in (FACT_TYPES, ("observation",)):
+            asking.ask(RecallQuery(question, types, times=TimeFilter(as_of=now), **whole), bank)
+        asking.ask(RecallQuery(question, deadline_ms=20_000, **whole), bank)
+    recall_together(
+        store, asking.embedder, asking.settings, asking.principal, ["large", "small"], RecallQuery(question)
+    )
+    store.close()
+
+    statements = {name for topic in _TOPICS for name in queries(topic)} | {"names", "find"}
+    assert statements - {name for name, _ in plans} == set()
+    assert _wrongs(plans) == []
+
+
 def test_a_large_bank_is_searched_through_the_shared_index(
     module_database: Database, tenant_of_banks: TenantId, plans: list[tuple[str, Plan]]
 ) -> None:
@@ -166,7 +215,7 @@ def test_a_high_budget_brings_more_than_the_index_looks_at_first(
     store.close()
 
     (semantic,) = [arm for arm in trace["retrieval_results"] if arm["method"] == "semantic"]
-    assert semantic["candidates"] == 1_000
+    assert semantic["candidates"] == 400
 
 
 def test_the_watch_sees_a_sequential_scan_and_an_index_used_without_the_banks_keys(

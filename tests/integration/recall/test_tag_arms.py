@@ -150,6 +150,7 @@ def _words() -> dict[str, object]:
         "count_cap": 100,
         "postings": 100,
         "k1": 0.9,
+        "rarity": 1.5,
         "flat": 0.5,
         "slope": 0.4,
         "least": 0.0,

@@ -30,8 +30,8 @@ TAGS = st.lists(
 def test_golden_resolution(row: dict[str, object]) -> None:
     policy = policy_for(row["scope"], parse(GOLDEN["strategies"]), BANK)  # type: ignore[arg-type]  # JSON
 
-    found = (policy.strategy_index, policy.mission, policy.max_observations, policy.cap_source)
-    assert found == (row["winner"], row["mission"], row["cap"], row["cap_source"])
+    found = (policy.strategy_index, policy.mission, policy.max_observations)
+    assert found == (row["winner"], row["mission"], row["cap"])
     assert policy.source_facts_max_tokens == row["sf_total"]
     assert policy.source_facts_max_tokens_per_observation == row["sf_per_obs"]
 

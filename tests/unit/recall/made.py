@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from hindsight_aws.model.ids import DocumentId, UnitId
 from hindsight_aws.model.recalled import RankedUnit, RecalledUnit, Scores
@@ -27,8 +27,9 @@ def unit(
     document: str | None = None,
     metadata: dict[str, str] | None = None,
     tags: tuple[str, ...] = (),
+    place: tuple[int, int] | None = None,
 ) -> RecalledUnit:
-    """A memory as recall reads it."""
+    """A memory as recall reads it; `place` is its chunk's in the document, and its own in that."""
     return RecalledUnit(
         id=unit_id(number),
         fact_type=fact_type,
@@ -40,9 +41,10 @@ def unit(
         metadata=metadata or {},
         tags=tags,
         proof_count=proof_count,
-        document_id=None if document is None else DocumentId(UUID(int=900)),
+        document_id=None if document is None else DocumentId(uuid5(UUID(int=900), document)),
         document=document,
-        chunk_index=None if document is None else 0,
+        chunk_index=None if document is None else (place or (0, 0))[0],
+        ordinal=(place or (0, 0))[1],
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hindsight_aws.ports.recall import StoredChunk
 from hindsight_aws.recall.packing import fitting, fitting_chunks, fitting_sources
 from hindsight_aws.text.tokens import count_tokens
@@ -24,6 +26,15 @@ def test_the_best_fact_comes_whole_when_nothing_fits() -> None:
     kept = fitting([result(1, _words(500)), result(2, _words(400))], 100)
 
     assert [hit.unit.id for hit in kept] == [unit_id(1)]
+
+
+@pytest.mark.parametrize("blank", [" " * 900, "=" * 64, "\n" + " " * 900], ids=["gap", "rule", "indentation"])
+def test_a_memory_with_a_wide_table_that_fits_is_not_taken_for_a_long_one(blank: str) -> None:
+    table = f"tea{blank}cup"
+
+    kept = fitting([result(1, _words(20)), result(2, table), result(3, _words(9))], 20 + count_tokens(table))
+
+    assert [hit.unit.id for hit in kept] == [unit_id(1), unit_id(2)]
 
 
 def test_no_tokens_give_no_facts() -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, field_validator, model_validator
 
+from hindsight_aws.api.schemas.filters import TagGroups
 from hindsight_aws.api.schemas.text import without_surrogates
 from hindsight_aws.errors import InvalidField, InvalidRequest
 from hindsight_aws.model.tags import TagFilter, TagsMatch, parse_groups
-from hindsight_aws.recall import Budget, MinScores, RecallQuery, TimeFilter, fact_types_of
+from hindsight_aws.model.watermark import read_watermark
+from hindsight_aws.recall import After, Budget, MinScores, RecallQuery, TimeFilter, fact_types_of
+from hindsight_aws.recall.fuzzy_tags import MOST_RESOLVED
+from hindsight_aws.recall.request import LEAST_DEADLINE_MS, MOST_DEADLINE_MS, MOST_WAIT_MS
 
 Count = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Score = Annotated[float, Field(allow_inf_nan=False)]
@@ -91,12 +95,17 @@ class RecallBody(BaseModel):
     include: IncludeOptions = IncludeOptions()
     tags: list[str] | None = None
     tags_match: TagsMatch = TagsMatch.ANY
-    tag_groups: list[object] | None = None
+    tag_groups: TagGroups = None
     min_scores: MinScoresBody | None = None
     temporal_window: TemporalWindow | None = None
     only_between: TemporalWindow | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
+    deadline_ms: Annotated[int, Field(ge=LEAST_DEADLINE_MS, le=MOST_DEADLINE_MS)] | None = None
+    as_of: datetime | None = None
+    after: str | None = None
+    wait_ms: Annotated[int, Field(ge=0, le=MOST_WAIT_MS)] = 0
+    wait_for: Literal["visible", "consolidated"] = "visible"
 
     @model_validator(mode="before")
     @classmethod
@@ -112,14 +121,26 @@ class RecallBody(BaseModel):
             raise ValueError(str(wrong)) from None
         return value
 
-    @field_validator("tag_groups")
+    @field_validator("tags")
     @classmethod
-    def _are_groups(cls, value: list[object] | None) -> list[object] | None:
-        try:
-            parse_groups(value or [])
-        except InvalidRequest as wrong:
-            raise ValueError(str(wrong)) from None
+    def _are_not_too_many(cls, value: list[str] | None) -> list[str] | None:
+        if len(set(value or ())) > MOST_RESOLVED:
+            raise ValueError(f"must not name more than {MOST_RESOLVED:,} tags")
         return value
+
+    @field_validator("as_of")
+    @classmethod
+    def _is_in_the_calendar(cls, value: datetime | None) -> datetime | None:
+        try:
+            return None if value is None else _aware(value).astimezone(UTC)
+        except OverflowError:
+            raise ValueError("must lie within the calendar in UTC as well") from None
+
+    @model_validator(mode="after")
+    def _waits_for_something(self) -> Self:
+        if self.after is None and self.wait_ms:
+            raise ValueError("'wait_ms' needs 'after': the token of the write that is waited for")
+        return self
 
     @model_validator(mode="after")
     def _has_one_filter(self) -> Self:
@@ -150,13 +171,43 @@ class RecallBody(BaseModel):
                 updated_after=None if self.created_after is None else _aware(self.created_after),
                 updated_before=None if self.created_before is None else _aware(self.created_before),
                 only_between=None if self.only_between is None else self.only_between.as_period(),
+                as_of=self.as_of,
             ),
+            deadline_ms=self.deadline_ms,
+            after=None if self.after is None else After(read_watermark(self.after), self.wait_ms, self.wait_for),
         )
 
     def _filter(self) -> TagFilter:
         if self.tag_groups is None:
             return TagFilter.flat(self.tags, self.tags_match)
         return TagFilter(parse_groups(self.tag_groups))
+
+
+def _of_whole_characters(name: str) -> str:
+    if without_surrogates(name) != name:
+        raise ValueError("must not hold half of a surrogate pair: no bank has such a name")
+    return name
+
+
+class RecallTogetherBody(RecallBody):
+    """A question to several banks."""
+
+    banks: Annotated[list[Annotated[str, AfterValidator(_of_whole_characters)]], Field(min_length=1)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _made_whole(cls, body: object) -> object:
+        """All but the names of banks: one that no bank can have would become another bank's."""
+        whole = without_surrogates(body)
+        if isinstance(body, dict) and isinstance(whole, dict) and "banks" in body:
+            whole["banks"] = body["banks"]
+        return whole
+
+    @model_validator(mode="after")
+    def _asks_about_no_write(self) -> Self:
+        if self.after is not None:
+            raise ValueError("'after' names a write of one bank: ask that bank about it")
+        return self
 
 
 def _timestamp(text: str | None) -> datetime | None:

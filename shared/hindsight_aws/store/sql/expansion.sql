@@ -33,15 +33,7 @@ WITH seeds AS MATERIALIZED (
             SELECT * FROM memory_units AS m WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.id = newest.unit_id OFFSET 0
         ) AS u
         WHERE u.fact_type = %(fact_type)s::text AND u.id <> ALL (%(seeds)s::uuid[])
-          AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-          AND (%(predicate)s::jsonpath IS NULL
-               OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-          AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-          AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-          AND (%(only_from)s::timestamptz IS NULL
-               OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-                  AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-               OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+          AND {{u_passes}}
         ORDER BY newest.linked_at DESC, newest.unit_id
         LIMIT %(per_entity)s::bigint
     ) AS f
@@ -69,15 +61,7 @@ WITH seeds AS MATERIALIZED (
         SELECT * FROM memory_units AS m WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.id = j.id OFFSET 0
     ) AS u
     WHERE u.fact_type = %(fact_type)s::text
-          AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-          AND (%(predicate)s::jsonpath IS NULL
-               OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-          AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-          AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-          AND (%(only_from)s::timestamptz IS NULL
-               OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-                  AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-               OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+          AND {{u_passes}}
 )
 SELECT found.id, round(sum(found.score)::numeric, 6)::float8 AS activation
 FROM (
@@ -105,9 +89,7 @@ WITH beneath AS MATERIALIZED (
         SELECT * FROM memory_units AS m WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.id = newest.fact_id OFFSET 0
     ) AS u
     WHERE u.fact_type = ANY (%(source_types)s::text[])
-      AND (%(source_any_of)s::text[] IS NULL OR u.tags && %(source_any_of)s::text[])
-      AND (%(source_predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(source_predicate)s::jsonpath, %(source_variables)s::jsonb))
+      AND {{u_source_tags_pass}}
 ), entities_of AS MATERIALIZED (
     SELECT n.entity_id, least(1, %(common)s::float8 / greatest(n.mention_count, 1)) AS weight
     FROM (
@@ -135,9 +117,7 @@ WITH beneath AS MATERIALIZED (
             SELECT * FROM memory_units AS m WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.id = newest.unit_id OFFSET 0
         ) AS u
         WHERE u.fact_type = ANY (%(source_types)s::text[])
-          AND (%(source_any_of)s::text[] IS NULL OR u.tags && %(source_any_of)s::text[])
-          AND (%(source_predicate)s::jsonpath IS NULL
-               OR jsonb_path_match(to_jsonb(u.tags), %(source_predicate)s::jsonpath, %(source_variables)s::jsonb))
+          AND {{u_source_tags_pass}}
           AND u.id NOT IN (SELECT beneath.id FROM beneath)
         ORDER BY newest.linked_at DESC, newest.unit_id
         LIMIT %(per_entity)s::bigint
@@ -161,9 +141,7 @@ WITH beneath AS MATERIALIZED (
         SELECT * FROM memory_units AS m WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.id = l.id OFFSET 0
     ) AS u
     WHERE u.fact_type = ANY (%(source_types)s::text[])
-      AND (%(source_any_of)s::text[] IS NULL OR u.tags && %(source_any_of)s::text[])
-      AND (%(source_predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(source_predicate)s::jsonpath, %(source_variables)s::jsonb))
+      AND {{u_source_tags_pass}}
       AND u.id NOT IN (SELECT beneath.id FROM beneath)
     GROUP BY l.id, l.way
 ), resting AS MATERIALIZED (
@@ -182,15 +160,7 @@ CROSS JOIN LATERAL (
     SELECT * FROM memory_units AS m WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.id = r.id OFFSET 0
 ) AS u
 WHERE u.fact_type = 'observation'
-          AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-          AND (%(predicate)s::jsonpath IS NULL
-               OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-          AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-          AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-          AND (%(only_from)s::timestamptz IS NULL
-               OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-                  AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-               OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+          AND {{u_passes}}
 ORDER BY activation DESC, r.id
 LIMIT %(at_most)s::bigint
 
@@ -219,15 +189,7 @@ CROSS JOIN LATERAL (
     ) AS u
     WHERE l.weight >= %(least_weight)s::float8 AND u.fact_type = %(fact_type)s::text AND u.id <> ALL (%(entries)s::uuid[])
           AND u.embedding <=> %(embedding)s::halfvec <= %(farthest)s::float8
-          AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-          AND (%(predicate)s::jsonpath IS NULL
-               OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-          AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-          AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-          AND (%(only_from)s::timestamptz IS NULL
-               OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-                  AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-               OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+          AND {{u_passes}}
     ORDER BY l.weight DESC, l.link_type, u.id
     LIMIT %(most_links)s::bigint
 ) AS strongest

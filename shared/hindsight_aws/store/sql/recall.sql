@@ -50,15 +50,7 @@ FROM (
     FROM memory_units AS u
     WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.fact_type = %(fact_type)s::text
       AND u.embedding IS NOT NULL
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-      AND (%(only_from)s::timestamptz IS NULL
-           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+      AND {{u_passes}}
     OFFSET 0
 ) AS near
 WHERE near.distance <= %(farthest)s::float8
@@ -84,15 +76,7 @@ FROM (
         FROM memory_units AS u
         WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = tagged.unit_id
           AND u.fact_type = %(fact_type)s::text AND u.embedding IS NOT NULL
-          AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-          AND (%(predicate)s::jsonpath IS NULL
-               OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-          AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-          AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-          AND (%(only_from)s::timestamptz IS NULL
-               OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-                  AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-               OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+          AND {{u_passes}}
         OFFSET 0
     ) AS m
 ) AS near
@@ -106,15 +90,7 @@ WITH near AS MATERIALIZED (
     SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance
     FROM memory_units AS u
     WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.fact_type = 'world'
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-      AND (%(only_from)s::timestamptz IS NULL
-           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+      AND {{u_passes}}
     ORDER BY u.embedding <=> %(embedding)s::halfvec
     LIMIT %(at_most)s::bigint
 )
@@ -126,15 +102,7 @@ WITH near AS MATERIALIZED (
     SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance
     FROM memory_units AS u
     WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.fact_type = 'experience'
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-      AND (%(only_from)s::timestamptz IS NULL
-           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+      AND {{u_passes}}
     ORDER BY u.embedding <=> %(embedding)s::halfvec
     LIMIT %(at_most)s::bigint
 )
@@ -146,15 +114,7 @@ WITH near AS MATERIALIZED (
     SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance
     FROM memory_units AS u
     WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.fact_type = 'observation'
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-      AND (%(only_from)s::timestamptz IS NULL
-           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+      AND {{u_passes}}
     ORDER BY u.embedding <=> %(embedding)s::halfvec
     LIMIT %(at_most)s::bigint
 )
@@ -174,7 +134,8 @@ WITH counted AS MATERIALIZED (
     FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS asked (term, position)
 ), chosen AS MATERIALIZED (
     SELECT ranked.term, ranked.rank = 1 OR ranked.running <= %(postings)s::bigint AS is_rare,
-           ln(1 + (greatest(%(units)s::float8, ranked.df) - ranked.df + 0.5) / (ranked.df + 0.5)) * (%(k1)s::float8 + 1) AS weight
+           power(ln(1 + (greatest(%(units)s::float8, ranked.df) - ranked.df + 0.5) / (ranked.df + 0.5)), %(rarity)s::float8)
+           * (%(k1)s::float8 + 1) AS weight
     FROM (
         SELECT c.term, row_number() OVER rarest AS rank, sum(c.df) OVER rarest AS running,
                CASE WHEN c.df < %(count_cap)s::bigint THEN c.df ELSE sqrt(c.df * greatest(%(units)s::float8, c.df)) END AS df
@@ -206,20 +167,11 @@ WITH counted AS MATERIALIZED (
 ), best AS MATERIALIZED (
     SELECT r.unit_id, r.score
     FROM (SELECT rare.unit_id, rare.score FROM rare ORDER BY rare.score DESC, rare.unit_id OFFSET 0) AS r
-    WHERE (%(any_of)s::text[] IS NULL AND %(predicate)s::jsonpath IS NULL AND %(updated_after)s::timestamptz IS NULL
-           AND %(updated_before)s::timestamptz IS NULL AND %(only_from)s::timestamptz IS NULL)
+    WHERE ({{everything_passes}})
        OR EXISTS (
            SELECT FROM memory_units AS u
            WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = r.unit_id
-             AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-             AND (%(predicate)s::jsonpath IS NULL
-                  OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-             AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-             AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-             AND (%(only_from)s::timestamptz IS NULL
-                  OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-                     AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-                  OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz))
+             AND {{u_passes}})
     LIMIT 2 * %(at_most)s::bigint
 ), scored AS MATERIALIZED (
     SELECT b.unit_id, b.score + coalesce((
@@ -238,25 +190,42 @@ WHERE s.score >= %(least)s::float8
 ORDER BY s.score DESC, s.unit_id
 LIMIT %(at_most)s::bigint
 
+-- rarity --
+-- In how many memories of the types each term stands, counted up to a bound; terms that stand in none are left out.
+SELECT counted.term, counted.units
+FROM (
+    SELECT asked.term, (
+        SELECT count(*) FROM (
+            SELECT FROM unit_terms AS t
+            WHERE t.tenant_id = %(tenant_id)s AND t.bank_id = %(bank_id)s AND t.fact_type = ANY (%(fact_types)s::text[])
+              AND t.term = asked.term
+            LIMIT %(count_cap)s::bigint
+        ) AS capped
+    ) AS units
+    FROM unnest(%(terms)s::text[]) AS asked (term)
+) AS counted
+WHERE counted.units > 0
+
 -- dated --
--- The memories of one type nearest to a vector among those that happened or were told of in the windows, the newest of too many.
+-- The memories of one type nearest to a vector of those that happened or were told of in the windows, the newest of too many.
 WITH met AS MATERIALIZED (
     SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance, u.occurred_start, u.occurred_end, u.mentioned_at
     FROM unnest(%(starts)s::timestamptz[], %(ends)s::timestamptz[]) AS asked (first, last)
     CROSS JOIN LATERAL (
-        (SELECT m.id
+        (SELECT m.id, false AS lasts
          FROM memory_units AS m
          WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.fact_type = %(fact_type)s::text
            AND m.event_date >= asked.first AND m.event_date <= asked.last
          ORDER BY m.event_date DESC, m.id DESC)
         UNION ALL
-        (SELECT m.id
+        (SELECT m.id, false
          FROM memory_units AS m
          WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.fact_type = %(fact_type)s::text
-           AND m.mentioned_at >= asked.first AND m.mentioned_at <= asked.last AND m.event_date IS DISTINCT FROM m.mentioned_at
+           AND m.mentioned_at >= asked.first AND m.mentioned_at <= asked.last
+           AND coalesce(m.event_date NOT BETWEEN asked.first AND asked.last, true)
          ORDER BY m.mentioned_at DESC NULLS LAST, m.created_at DESC, m.id)
         UNION ALL
-        (SELECT m.id
+        (SELECT m.id, true
          FROM memory_units AS m
          WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.fact_type = %(fact_type)s::text
            AND m.occurred_end IS NOT NULL AND m.occurred_end IS DISTINCT FROM m.occurred_start
@@ -269,15 +238,10 @@ WITH met AS MATERIALIZED (
         WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.id = touching.id OFFSET 0
     ) AS u
     WHERE u.embedding IS NOT NULL
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-      AND (%(only_from)s::timestamptz IS NULL
-           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+      AND (NOT touching.lasts
+           OR coalesce(u.event_date NOT BETWEEN asked.first AND asked.last, true)
+              AND coalesce(u.mentioned_at NOT BETWEEN asked.first AND asked.last, true))
+      AND {{u_passes}}
     LIMIT %(most_read)s::bigint
 ), once AS (
     SELECT DISTINCT ON (met.id) met.id, met.distance, met.occurred_start, met.occurred_end, met.mentioned_at
@@ -298,10 +262,7 @@ SELECT extract(epoch FROM clock_timestamp())::float8 FROM (SELECT %(tenant_id)s:
 
 -- units --
 -- The rows of these memories that are of the types and pass the filter.
-SELECT u.id, u.fact_type, u.text, u.context,
-       CASE WHEN isfinite(u.occurred_start) THEN u.occurred_start END, CASE WHEN isfinite(u.occurred_end) THEN u.occurred_end END,
-       CASE WHEN isfinite(u.mentioned_at) THEN u.mentioned_at END,
-       nullif(u.metadata, '{}'), u.tags, u.proof_count, u.document_id, d.external_id, u.chunk_index
+SELECT {{u_columns}}
 FROM unnest(%(ids)s::uuid[]) AS wanted (id)
 CROSS JOIN LATERAL (
     SELECT * FROM memory_units AS m
@@ -309,23 +270,13 @@ CROSS JOIN LATERAL (
 ) AS u
 LEFT JOIN documents AS d ON d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s AND d.document_id = u.document_id
 WHERE u.fact_type = ANY (%(fact_types)s::text[])
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-      AND (%(updated_after)s::timestamptz IS NULL OR u.updated_at > %(updated_after)s::timestamptz)
-      AND (%(updated_before)s::timestamptz IS NULL OR u.updated_at < %(updated_before)s::timestamptz)
-      AND (%(only_from)s::timestamptz IS NULL
-           OR coalesce(u.occurred_start, u.occurred_end) <= %(only_until)s::timestamptz
-              AND coalesce(u.occurred_end, u.occurred_start) >= %(only_from)s::timestamptz
-           OR u.mentioned_at BETWEEN %(only_from)s::timestamptz AND %(only_until)s::timestamptz)
+      AND {{u_passes}}
 
 -- sources --
 -- The facts each observation rests on, oldest evidence first, and whether the caller may see them.
 SELECT e.observation_id, e.fact_id,
        u.fact_type = ANY (%(fact_types)s::text[])
-       AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-       AND (%(predicate)s::jsonpath IS NULL
-            OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+       AND {{u_tags_pass}}
 FROM unnest(%(ids)s::uuid[]) AS wanted (id)
 JOIN observation_evidence AS e
   ON e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = wanted.id
@@ -340,37 +291,40 @@ JOIN observation_evidence AS e
   ON e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = wanted.id
 JOIN memory_units AS u ON u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = e.fact_id
 WHERE u.fact_type = ANY (%(fact_types)s::text[])
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND {{u_tags_pass}}
 ORDER BY e.observation_id, e.created_at, e.fact_id
 
 -- entities --
--- The entities of each memory and, where it rests on facts that the caller may see, those of the facts.
-SELECT DISTINCT ON (holder.id, n.canonical_name, n.entity_id) holder.id, n.entity_id, n.canonical_name
-FROM (
-    SELECT wanted.id, wanted.id AS unit_id FROM unnest(%(ids)s::uuid[]) AS wanted (id)
+-- Entities, and the places of the memories that have them or rest on facts, which the caller may see, that have them.
+WITH wanted AS MATERIALIZED (
+    SELECT w.id, w.place FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS w (id, place)
+), holder AS (
+    SELECT wanted.place, wanted.id AS unit_id FROM wanted
     UNION ALL
-    SELECT e.observation_id, e.fact_id
-    FROM unnest(%(ids)s::uuid[]) AS wanted (id)
+    SELECT wanted.place, e.fact_id
+    FROM wanted
     JOIN observation_evidence AS e
       ON e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s AND e.observation_id = wanted.id
     JOIN memory_units AS u ON u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = e.fact_id
-    WHERE u.fact_type = ANY (%(fact_types)s::text[])
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
-) AS holder
-JOIN unit_entities AS b ON b.tenant_id = %(tenant_id)s AND b.bank_id = %(bank_id)s AND b.unit_id = holder.unit_id
-JOIN entities AS n ON n.tenant_id = %(tenant_id)s AND n.bank_id = %(bank_id)s AND n.entity_id = b.entity_id
-ORDER BY holder.id, n.canonical_name, n.entity_id
+    WHERE wanted.id = ANY (%(observations)s::uuid[]) AND u.fact_type = ANY (%(fact_types)s::text[])
+      AND {{u_tags_pass}}
+), held AS MATERIALIZED (
+    SELECT b.entity_id, array_agg(DISTINCT holder.place) AS places
+    FROM holder
+    JOIN unit_entities AS b ON b.tenant_id = %(tenant_id)s AND b.bank_id = %(bank_id)s AND b.unit_id = holder.unit_id
+    GROUP BY b.entity_id
+)
+SELECT n.entity_id, n.canonical_name, held.places
+FROM held
+CROSS JOIN LATERAL (
+    SELECT m.entity_id, m.canonical_name FROM entities AS m
+    WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.entity_id = held.entity_id OFFSET 0
+) AS n
+ORDER BY n.canonical_name, n.entity_id
 
 -- source_units --
 -- The rows of the facts under these observations that are of the types and pass the filter.
-SELECT u.id, u.fact_type, u.text, u.context,
-       CASE WHEN isfinite(u.occurred_start) THEN u.occurred_start END, CASE WHEN isfinite(u.occurred_end) THEN u.occurred_end END,
-       CASE WHEN isfinite(u.mentioned_at) THEN u.mentioned_at END,
-       nullif(u.metadata, '{}'), u.tags, u.proof_count, u.document_id, d.external_id, u.chunk_index
+SELECT {{u_columns}}
 FROM (
     SELECT DISTINCT e.fact_id
     FROM unnest(%(ids)s::uuid[]) AS wanted (id)
@@ -380,9 +334,7 @@ FROM (
 JOIN memory_units AS u ON u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = source.fact_id
 LEFT JOIN documents AS d ON d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s AND d.document_id = u.document_id
 WHERE u.fact_type = ANY (%(fact_types)s::text[])
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND {{u_tags_pass}}
 
 -- freshness --
 -- By observation: its scope, and how many of the scope's facts wait and how many were given up, each counted up to a thousand.
@@ -412,7 +364,7 @@ WITH held AS MATERIALIZED (
 SELECT h.id, b.scope_id, b.pending, b.failed FROM held AS h JOIN behind AS b ON b.scope_id = h.scope_id
 
 -- chunks --
--- The chunks under these memories, in their order and until there is text enough, of documents that pass the filter.
+-- The chunks under these memories, in their order and until there is text enough, of documents that pass the filter and are the caller's own.
 WITH wanted AS (
     SELECT w.id, w.position FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS w (id, position)
 ), referred AS (
@@ -433,9 +385,7 @@ WITH wanted AS (
         WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.id = e.fact_id OFFSET 0
     ) AS u
     WHERE u.fact_type = ANY (%(fact_types)s::text[])
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND {{u_tags_pass}}
 ), firsts AS (
     SELECT DISTINCT ON (r.document_id, r.chunk_index) r.document_id, r.chunk_index, r.position, r.place
     FROM referred AS r
@@ -450,9 +400,8 @@ WITH wanted AS (
     JOIN chunks AS c
       ON c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s
      AND c.document_id = f.document_id AND c.chunk_index = f.chunk_index
-    WHERE (%(chunk_any_of)s::text[] IS NULL OR d.tags && %(chunk_any_of)s::text[])
-      AND (%(chunk_predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(d.tags), %(chunk_predicate)s::jsonpath, %(chunk_variables)s::jsonb))
+    WHERE {{d_tags_pass}}
+      AND {{d_is_own}}
 )
 SELECT s.external_id, s.chunk_index, s.chunk_text
 FROM sized AS s
