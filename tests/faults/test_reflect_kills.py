@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from typing import TypeAlias
 
 import psycopg
 import pytest
@@ -13,9 +14,9 @@ import pytest
 from hindsight_aws.jobs.reflect import run_step
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.ports.clock import SystemClock
-from hindsight_aws.ports.model_gateway import JsonObject
+from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
 from hindsight_aws.ports.store import DueWork, KeyRecord, Transaction
-from hindsight_aws.reflect import runs, steps
+from hindsight_aws.reflect import model_step, runs, steps, tool_step
 from hindsight_aws.reflect.ports import ReflectPorts
 from hindsight_aws.reflect.request import ReflectRequest
 from hindsight_aws.reflect.searches import RecallSearches
@@ -24,10 +25,14 @@ from hindsight_aws.store.postgres import PostgresStore
 from infra.local.workflow import StatesError
 from tests.conftest import Dose
 from tests.support.database import Database
-from tests.support.reflect import Rig, done, make_rig, uses
+from tests.support.reflect import Rig, Said, done, make_rig, uses
 from tests.support.units import Unit
 
 REQUEST = ReflectRequest("Where does Bea live?", shows_facts=True)
+
+
+Strike: TypeAlias = Callable[..., "tuple[Rig, Process]"]
+"""Runs one reflect whose process is killed at a point (None: never), in a bank of its own."""
 
 
 class Killed(BaseException):
@@ -93,34 +98,34 @@ def database(module_database: Database) -> Database:
 
 
 @pytest.fixture
-def strike(
-    database: Database, store: PostgresStore, tenant: TenantId, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[int | None], tuple[Rig, Process]]]:
+def strike(database: Database, store: PostgresStore, tenant: TenantId, monkeypatch: pytest.MonkeyPatch) -> Strike:
     """Runs one reflect whose process is killed at a point; gives the rig and the process."""
-    processes: list[Process] = []
 
-    def run(kill_at: int | None) -> tuple[Rig, Process]:
+    def run(kill_at: int | None, again: int = 0) -> tuple[Rig, Process]:
         rig = make_rig(
             database,
             store,
             tenant,
-            uses(("recall", {"reason": "r", "query": "Bea"})),
-            done("In Rome.", "f1"),
-            bank=f"bank-{kill_at}",
+            _searches_then_answers,
+            bank=f"bank-{kill_at}-{again}",
         )
         rig.hold(Unit("Bea moved to Rome."))
         process = Process(database, kill_at)
-        processes.append(process)
         rig.workflows.step = lambda event: process.run(rig, event)
         with monkeypatch.context() as patched:
-            patched.setattr(steps, "reached", process.note)
+            for module in (steps, model_step, tool_step):
+                patched.setattr(module, "reached", process.note)
             patched.setattr(postgres, "reached", lambda point: _of_steps(process, point))
             run_of(rig)
+        process.close()
         return rig, process
 
-    yield run
-    for process in processes:
-        process.close()
+    return run
+
+
+def _searches_then_answers(call: ModelCall) -> Said:
+    """What is said follows from the conversation, so that a reply that is lost is said again."""
+    return uses(("recall", {"reason": "r", "query": "Bea"})) if len(call.history) == 1 else done("In Rome.", "f1")
 
 
 def _of_steps(process: Process, point: str) -> None:
@@ -132,15 +137,16 @@ def run_of(rig: Rig) -> None:
     runs.submit(rig.door, rig.principal, rig.bank, REQUEST)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1_800)
 def test_a_kill_at_any_point_leaves_one_answer_and_no_stored_reply_is_paid_again(
-    strike: Callable[[int | None], tuple[Rig, Process]], tenant: TenantId, database: Database, dose: Dose
+    strike: Strike, tenant: TenantId, database: Database, dose: Dose
 ) -> None:
     _, whole = strike(None)
     points = range(len(whole.reached)) if dose == "deep" else _one_of_each(whole)
+    times = 20 if dose == "deep" else 1
 
-    for kill_at in points:
-        rig, process = strike(kill_at)
+    for again, kill_at in itertools.product(range(times), points):
+        rig, process = strike(kill_at, again)
 
         assert process.killed_at == whole.reached[kill_at]
         assert _answer(database, tenant, rig) == ("completed", "In Rome."), (kill_at, process.killed_at)

@@ -11,6 +11,8 @@ from uuid import UUID
 
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.jobs.reflect import run_step
+from hindsight_aws.mental_models.keeper import PageKeeper
+from hindsight_aws.mental_models.ports import PagePorts
 from hindsight_aws.model.ids import BankId, RunId, TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.ports.clock import SystemClock
@@ -151,7 +153,8 @@ class Rig:
     def ports(self) -> ReflectPorts:
         """What the steps are given."""
         searches = RecallSearches(self.store, self.embedder, None, self.settings, SystemClock())
-        return ReflectPorts(self.store, self.model, searches, self.settings)
+        pages = PageKeeper(PagePorts(self.store, self.embedder, self.settings))
+        return ReflectPorts(self.store, self.model, searches, self.settings, pages)
 
     @property
     def door(self) -> ReflectDoor:

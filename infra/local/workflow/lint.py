@@ -4,12 +4,15 @@ from collections.abc import Iterator
 
 from infra.local.workflow.definition import Choice, Fail, Machine, Map, State, Succeed, Task
 
+PASSING = ("DatabaseUnavailable", "DatabaseTooSlow", "WorkRaced")
+"""What may come of any step that writes: nothing was written, and the same step may succeed next time."""
+
 
 def lint(machine: Machine, *, is_caught: bool = False) -> list[str]:
     """Every fault as one sentence; an empty list when there is none.
 
-    Every target exists, every state is reachable and reaches an end, every Task is retried, and every Task and Map is
-    caught: by itself, or (`is_caught`) by the Map around it.
+    Every target exists, every state is reachable and reaches an end, every Task is retried, also after what may come of
+    any write, and every Task and Map is caught: by itself, or (`is_caught`) by the Map around it.
     """
     faults = [
         f"{name}: there is no state {target!r}"
@@ -30,6 +33,9 @@ def lint(machine: Machine, *, is_caught: bool = False) -> list[str]:
 def _faults_of(state: State, *, is_caught: bool) -> Iterator[str]:
     if isinstance(state, Task) and not state.retry:
         yield "a task without Retry"
+    elif isinstance(state, Task):
+        retried = {error for retrier in state.retry for error in retrier.errors}
+        yield from (f"{error} is not retried" for error in PASSING if not retried & {error, "States.ALL"})
     if isinstance(state, Task | Map) and not state.catch and not is_caught:
         yield "a state that may fail without Catch"
     if isinstance(state, Map):

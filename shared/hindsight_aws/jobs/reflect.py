@@ -12,8 +12,11 @@ from hindsight_aws.errors import InvalidRequest
 from hindsight_aws.model.ids import BankId, RunId, TenantId
 from hindsight_aws.ports.model_gateway import JsonObject
 from hindsight_aws.reflect import steps
+from hindsight_aws.reflect.model_step import call_model
 from hindsight_aws.reflect.ports import ReflectPorts
-from hindsight_aws.reflect.steps import RunRef
+from hindsight_aws.reflect.rows import RunRef
+from hindsight_aws.reflect.tool_step import run_tool
+from hindsight_aws.reflect.transcript import MODEL_STEP
 
 
 def run_step(ports: ReflectPorts, event: JsonObject) -> JsonObject:
@@ -40,13 +43,14 @@ def _plan(ports: ReflectPorts, ref: RunRef, event: JsonObject) -> JsonObject | N
     return steps.decide(ports, ref, _failure(event)[0])
 
 
-def _call_model(ports: ReflectPorts, ref: RunRef, _event: JsonObject) -> JsonObject | None:
-    steps.call_model(ports, ref)
+def _call_model(ports: ReflectPorts, ref: RunRef, event: JsonObject) -> JsonObject | None:
+    call = event.get("call")
+    call_model(ports, ref, str(call["step"]) if isinstance(call, dict) and "step" in call else MODEL_STEP)
     return None
 
 
 def _run_tool(ports: ReflectPorts, ref: RunRef, event: JsonObject) -> JsonObject | None:
-    steps.run_tool(ports, ref, str(_object(event, "call").get("step")))
+    run_tool(ports, ref, str(_object(event, "call").get("step")))
     return None
 
 

@@ -1,17 +1,18 @@
-"""What reflect asks of the database and of the workflow service: run rows, their steps, and what the tools look up."""
+"""What reflect asks of the database and of the workflow service: run rows, their steps, and who starts them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 from uuid import UUID
 
-from hindsight_aws.model.ids import BankId, RunId, TenantId, UnitId
+from hindsight_aws.model.ids import BankId, RunId, TenantId
 from hindsight_aws.ports.model_gateway import JsonObject
 
 RunStatus = Literal["running", "completed", "failed", "cancelled"]
+RunKind = Literal["reflect", "refresh"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +25,16 @@ class NewRun:
     subject: str
     request: JsonObject
     deadline_seconds: float
+    kind: RunKind = "reflect"
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run's row.  `action` is the last decision; `answer` is there once completed, `error` once failed."""
+    """A run's row.  `action` is the last decision; `answer` is there once completed, `error` once failed.
+
+    `is_forgotten`: memory was deleted while it ran.  `open_calls` are the model calls that were begun and of whose end
+    nothing was written, `lost_calls` how many of them turned out to have died with their process.
+    """
 
     bank_id: BankId
     run_id: RunId
@@ -45,6 +51,10 @@ class Run:
     created_at: datetime
     updated_at: datetime
     ended_at: datetime | None
+    kind: RunKind = "reflect"
+    is_forgotten: bool = False
+    open_calls: frozenset[str] = frozenset()
+    lost_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,38 +66,6 @@ class Step:
     input: JsonObject
     output: JsonObject | None
     duration_ms: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A fact with what it was taken from; `chunk` and `document` are None where none was asked for or kept."""
-
-    id: UnitId
-    text: str
-    fact_type: str
-    context: str | None
-    tags: tuple[str, ...]
-    document_id: str | None
-    document_tags: tuple[str, ...]
-    chunk: str | None
-    document: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A memory as it is now, for `based_on`."""
-
-    id: UnitId
-    text: str
-    fact_type: str
-    context: str | None
-    occurred_start: datetime | None
-    occurred_end: datetime | None
-    mentioned_at: datetime | None
-    document_id: str | None
-    chunk_index: int | None
-    tags: tuple[str, ...]
-    metadata: Mapping[str, str]
 
 
 class ReflectRuns(Protocol):
@@ -102,27 +80,39 @@ class ReflectRuns(Protocol):
         ...
 
     def create(self, run: NewRun) -> bool:
-        """Writes the run; False when an equal request's run is running already.  Runs of the bank from yesterday go."""
+        """Writes the run; False when an equal request's run is running already.  One whose time is over makes room."""
         ...
 
     def find(self, bank_id: BankId, run_id: RunId) -> Run | None:
         """The run, or None."""
         ...
 
+    def hold(self, bank_id: BankId, run_id: RunId) -> None:
+        """Locks the run until the transaction ends: a deletion that comes meanwhile forgets what is written here."""
+        ...
+
     def begin(self, bank_id: BankId, run_id: RunId, state: JsonObject) -> bool:
         """Writes the first state of a run that has none yet; False when it has one or has ended."""
+        ...
+
+    def keep_question(self, bank_id: BankId, run_id: RunId, question: JsonObject) -> None:
+        """Keeps what the question was embedded as, with the first state of a run; one that moved on stays as it is."""
         ...
 
     def advance(self, bank_id: BankId, run_id: RunId, turn: int, state: JsonObject, action: JsonObject) -> bool:
         """Writes the decision taken at `turn` and moves to the next; False when the run has moved on or ended."""
         ...
 
-    def complete(self, bank_id: BankId, run_id: RunId, answer: JsonObject) -> bool:
-        """Ends a running run with its answer; False when it has ended."""
+    def complete(self, bank_id: BankId, run_id: RunId, answer: JsonObject | None) -> bool:
+        """Ends a running run with its answer, None where it may be given to nobody; False when it has ended."""
         ...
 
     def fail(self, bank_id: BankId, run_id: RunId, error: str, message: str) -> bool:
-        """Ends a running run without an answer; False when it has ended."""
+        """Ends a running run without an answer; False when it has ended.  What a forgotten run read goes at once."""
+        ...
+
+    def cancel(self, bank_id: BankId, run_id: RunId) -> bool:
+        """Ends a running run because somebody wished so: nothing more is begun.  False when it has ended."""
         ...
 
     def mark_delivered(self, bank_id: BankId, run_id: RunId) -> None:
@@ -131,6 +121,10 @@ class ReflectRuns(Protocol):
 
     def fail_dead(self, bank_id: BankId, run_id: RunId) -> bool:
         """Ends a run whose time is over but which nobody ended: its execution died.  False when none is."""
+        ...
+
+    def purge(self, bank_id: BankId, kept_seconds: float) -> int:
+        """Removes the bank's runs that ended longer ago, with what they read; the number of them."""
         ...
 
     def steps(self, bank_id: BankId, run_id: RunId) -> list[Step]:
@@ -142,7 +136,26 @@ class ReflectRuns(Protocol):
         ...
 
     def record(self, bank_id: BankId, run_id: RunId, steps: Sequence[Step]) -> None:
-        """Writes what steps did; one that is written already stays as it is."""
+        """Writes what steps of a running run did; one that is written stays as it is, a late one is dropped."""
+        ...
+
+    def begin_call(self, bank_id: BankId, run_id: RunId, call: str) -> None:
+        """Notes that a model call of a running run begins; one that is open already counts as lost."""
+        ...
+
+    def end_call(self, bank_id: BankId, run_id: RunId, call: str) -> None:
+        """Notes that what became of a model call is written; before `record`, which locks the same row."""
+        ...
+
+    def claim_step(self, bank_id: BankId, run_id: RunId, turn: int, name: str) -> bool:
+        """Takes a step for this process alone, past the transaction's end; False while another process has it.
+
+        Ends with `release_step`, or with the process.
+        """
+        ...
+
+    def release_step(self, bank_id: BankId, run_id: RunId, turn: int, name: str) -> None:
+        """Gives a claimed step back; one that is not claimed stays so."""
         ...
 
     def forget_steps(self, bank_id: BankId, run_id: RunId) -> None:
@@ -150,19 +163,15 @@ class ReflectRuns(Protocol):
         ...
 
     def forget_answers(self, bank_id: BankId) -> None:
-        """Removes the answers and steps of the bank's runs that have ended: after a deletion, nothing may quote it."""
+        """Sees to it that no run quotes what was deleted: for every write that takes something out of the bank.
+
+        Runs that have ended lose answer and steps at once.  One that goes on is forgotten: no equal request joins it,
+        and what it read goes at its end.
+        """
         ...
 
     def holds_memories(self, bank_id: BankId, fact_types: Collection[str]) -> bool:
         """Whether the bank has any memory of these types."""
-        ...
-
-    def open(self, bank_id: BankId, ids: Sequence[UnitId], *, whole_document: bool) -> list[Opened]:
-        """The facts among these ids with their chunk, or their whole document."""
-        ...
-
-    def cited(self, bank_id: BankId, ids: Sequence[UnitId]) -> list[Cited]:
-        """The memories among these ids that are still there."""
         ...
 
 

@@ -1,95 +1,126 @@
-"""Makes the answer of a run: citations checked, aliases out of the prose, what it rests on read again from the store.
+"""Makes the answer of a run: what the model concluded, and what it rests on read again from the store.
 
-Called by the step `finish`; pure but for the rows it is given.
+Called by the step `finish`, in the transaction that ends the run.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from hindsight_aws.access import is_limited, page_sight
 from hindsight_aws.model.chunk_id import chunk_id
-from hindsight_aws.model.ids import UnitId
+from hindsight_aws.model.ids import BankId, RunId
+from hindsight_aws.ports.evidence import FoundMemory, MemoriesQuery
+from hindsight_aws.ports.mental_models import FoundPage
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
-from hindsight_aws.ports.reflect import Cited, Step
+from hindsight_aws.ports.reflect import Step
+from hindsight_aws.ports.store import Transaction
+from hindsight_aws.reflect.citations import Conclusion, conclude, resting_on
+from hindsight_aws.reflect.evidence import Evidence, of_kind
+from hindsight_aws.reflect.lookup import documents_of, memory_sight
+from hindsight_aws.reflect.pages import SNIPPET_CHARACTERS
 from hindsight_aws.reflect.request import ReflectJob
-from hindsight_aws.reflect.transcript import MODEL_STEP, TOOL_STEP, Evidence
-
-NOTHING_KNOWN = "I do not know: nothing in this memory answers the question."
-UNVERIFIED = "[unverified id]"
-
-_UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
-_ALIASES = re.compile(r"[\[(]((?:[fo]\d+)(?:\s*[,;]\s*[fo]\d+)*)[\])]")
-_ALIAS = re.compile(r"[fo]\d+")
+from hindsight_aws.reflect.trace import trace, usage
+from hindsight_aws.reflect.transcript import tell
 
 
 @dataclass(frozen=True, slots=True)
-class Conclusion:
-    """What the model concluded: its words, the evidence it cited, and how many ids it cited that it was never shown."""
+class Ended:
+    """How a run ended: what was said with `done`, None when nothing is known, and the evidence it could be made from.
 
-    text: str
-    found: bool
-    cited: tuple[Evidence, ...]
-    unknown: int
+    `directives` are those the answer was to follow, as `{id, name, content}`.
+    """
 
-    @property
-    def status(self) -> str:
-        """`cited`, `uncited` when evidence was there but none was named, `none` when there was nothing to cite."""
-        return "cited" if self.cited else "uncited"
+    said: JsonObject | None
+    shown: Sequence[Evidence]
+    steps: Sequence[Step]
+    directives: Sequence[JsonObject] = ()
 
 
-def conclude(said: JsonObject | None, shown: Sequence[Evidence], question: str) -> Conclusion:
-    """The conclusion; without `said`, that nothing is known."""
-    if said is None:
-        return Conclusion(NOTHING_KNOWN, found=False, cited=(), unknown=0)
-    by_name = {piece.alias: piece for piece in shown} | {str(piece.id): piece for piece in shown}
-    ids = said.get("cited")
-    named = [str(one) for one in ids] if isinstance(ids, list) else []
-    cited = tuple(dict.fromkeys(by_name[one] for one in named if one in by_name))
-    unknown = sum(1 for one in named if one not in by_name)
-    text = _resolved(str(said["answer"]), {piece.alias: str(piece.id) for piece in shown})
-    return Conclusion(_verified(text, shown, question), said.get("answer_found") is not False, cited, unknown)
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What an answer rests on as it is now, by id, and in the order found, without what is gone or out of sight.
+
+    `gone` are the ids of what was looked for and is not there, or not for this caller.
+    """
+
+    memories: Mapping[str, FoundMemory]
+    pages: Mapping[str, FoundPage]
+    evidence: Sequence[Evidence]
+    gone: frozenset[str]
+
+    def __contains__(self, piece: Evidence) -> bool:
+        return piece in self.evidence
 
 
-def resting_on(conclusion: Conclusion, shown: Sequence[Evidence]) -> list[Evidence]:
-    """What `based_on` lists: the cited facts, or all that were found when no fact was cited; observations likewise."""
-    kept: list[Evidence] = []
-    for is_observation in (False, True):
-        of_kind = [piece for piece in shown if piece.is_observation is is_observation]
-        kept += [piece for piece in conclusion.cited if piece.is_observation is is_observation] or of_kind
-    return kept
+def answer_document(tx: Transaction, bank_id: BankId, run_id: RunId, job: ReflectJob, ended: Ended) -> JsonObject:
+    """The body of the answer, in the words of the API.
 
-
-def answer_document(
-    job: ReflectJob,
-    conclusion: Conclusion,
-    shown: Sequence[Evidence],
-    rows: Mapping[UnitId, Cited],
-    steps: Sequence[Step],
-) -> JsonObject:
-    """The body of the answer, in the words of the API.  A memory that is gone by now is left out."""
-    request = job.request
-    cited = {piece.id for piece in conclusion.cited}
-    resting = [rows[piece.id] for piece in resting_on(conclusion, shown) if piece.id in rows]
-    memories: list[JsonValue] = [_memory(job.bank, row, cited=row.id in cited) for row in resting]
+    Guarantees: names nothing that the model was not shown, nor that the caller may not see now.
+    """
+    request, told = job.request, tell(ended.steps)
+    rules = [str(rule.get("content", "")) for rule in ended.directives]
+    asked = (job.bank, request.query, request.context or "", *rules)
+    conclusion = conclude(ended.said, ended.shown, told, asked)
+    traced = told.evidence if request.shows_tool_calls and request.shows_tool_output else ()
+    basis = _basis(tx, bank_id, job, resting_on(conclusion, ended.shown), traced)
+    calls = tx.usage.of_run(run_id)
+    cited = [piece for piece in conclusion.cited if piece in basis]
     body: JsonObject = {
         "text": conclusion.text,
-        "based_on": {"memories": memories, "mental_models": [], "directives": []} if request.shows_facts else None,
+        "based_on": _based_on(job, basis, cited, ended.directives) if request.shows_facts else None,
         "structured_output": None,
-        "structured_output_error": "structured output is not served yet" if request.wants_structure else None,
-        "usage": _usage(steps),
-        "trace": _trace(steps, with_output=request.shows_tool_output) if request.shows_tool_calls else None,
-        "citation_status": conclusion.status if shown else "none",
-        "citations_dropped": conclusion.unknown,
+        "structured_output_error": None,
+        "usage": usage(calls),
+        "trace": trace(ended.steps, calls, told.ids(), basis.gone, with_output=request.shows_tool_output)
+        if request.shows_tool_calls
+        else None,
+        "citation_status": "cited" if cited else "uncited" if basis.evidence else "none",
+        "citations_dropped": conclusion.unknown + len(conclusion.cited) - len(cited),
+        "support": _support(conclusion, cited),
     }
-    return body
+    return {**body, "withheld": _withheld(basis)} if is_limited(job.principal) else body
 
 
-def _memory(bank: str, row: Cited, *, cited: bool) -> JsonObject:
-    has_chunk = row.chunk_index is not None and row.document_id is not None
-    chunk = chunk_id(bank, str(row.document_id), row.chunk_index or 0) if has_chunk else None
+def _basis(
+    tx: Transaction, bank_id: BankId, job: ReflectJob, resting: Sequence[Evidence], traced: Sequence[Evidence]
+) -> Basis:
+    """Memories and what lies beneath them in one statement, pages in another; those that are only traced too."""
+    request = job.request
+    units = dict.fromkeys(piece.unit_id for piece in of_kind([*resting, *traced], "memory", "observation"))
+    query = MemoriesQuery(
+        bank_id,
+        list(units),
+        memory_sight(job),
+        documents_of(job),
+        with_evidence=request.shows_evidence or is_limited(job.principal),
+    )
+    memories = {str(found.id): found for found in tx.evidence.memories(query)}
+    wanted = list(dict.fromkeys(piece.id for piece in of_kind([*resting, *traced], "mental_model")))
+    sight = page_sight(job.principal, request.tags, request.fact_types)
+    found = tx.mental_models.read(bank_id, wanted, sight, request.excluded_pages) if wanted else []
+    pages = {page.id: page for page in found}
+    kept = [piece for piece in resting if piece.id in (pages if piece.kind == "mental_model" else memories)]
+    return Basis(memories, pages, kept, frozenset([*map(str, units), *wanted]) - memories.keys() - pages.keys())
+
+
+def _based_on(
+    job: ReflectJob, basis: Basis, cited: Collection[Evidence], directives: Sequence[JsonObject]
+) -> JsonObject:
+    pages, memories = of_kind(basis.evidence, "mental_model"), of_kind(basis.evidence, "memory", "observation")
     return {
+        "memories": [_memory(job, basis.memories[piece.id]) | {"cited": piece in cited} for piece in memories],
+        "mental_models": [_page(basis.pages[piece.id], piece) | {"cited": piece in cited} for piece in pages],
+        "directives": [*directives],
+    }
+
+
+def _memory(job: ReflectJob, row: FoundMemory) -> JsonObject:
+    chunk = None
+    if row.chunk_index is not None and row.document_id is not None:
+        chunk = chunk_id(job.bank, row.document_id, row.chunk_index)
+    told: JsonObject = {
         "id": str(row.id),
         "text": row.text,
         "type": row.fact_type,
@@ -102,62 +133,31 @@ def _memory(bank: str, row: Cited, *, cited: bool) -> JsonObject:
         "tags": list(row.tags),
         "metadata": dict[str, JsonValue](row.metadata),
         "attachments": None,
-        "cited": cited,
     }
-
-
-def _usage(steps: Iterable[Step]) -> JsonObject:
-    counts = {"input": 0, "output": 0, "cached": 0}
-    for step in steps:
-        used = (step.output or {}).get("tokens") if step.name == MODEL_STEP else None
-        for name in counts:
-            value = used.get(name) if isinstance(used, dict) else None
-            counts[name] += value if isinstance(value, int) else 0
-    return {
-        "input_tokens": counts["input"],
-        "output_tokens": counts["output"],
-        "total_tokens": counts["input"] + counts["output"],
-        "cached_tokens": counts["cached"],
-        "thoughts_tokens": 0,
-    }
-
-
-def _trace(steps: Sequence[Step], *, with_output: bool) -> JsonObject:
-    tools: list[JsonValue] = [
-        {
-            "tool": step.input["name"],
-            "input": step.input.get("said"),
-            "output": step.output if with_output else None,
-            "duration_ms": step.duration_ms or 0,
-            "iteration": step.turn,
-        }
-        for step in steps
-        if step.name.startswith(TOOL_STEP)
+    if not (job.request.shows_evidence and row.fact_type == "observation" and memory_sight(job).sees_beneath):
+        return told
+    quotes: list[JsonValue] = [
+        {"fact_id": str(fact.id), "quote": fact.quote, "origin": fact.origin} for fact in row.facts
     ]
-    models: list[JsonValue] = [
-        {"scope": _scope(step, place), "duration_ms": step.duration_ms or 0}
-        for place, step in enumerate((step for step in steps if step.name == MODEL_STEP), start=1)
-    ]
-    return {"tool_calls": tools, "llm_calls": models}
+    return {**told, "evidence": quotes}
 
 
-def _scope(step: Step, place: int) -> str:
-    names = {"reflect_closing": "closing_done", "reflect_synthesis": "final"}
-    return names.get(str(step.input.get("task")), f"agent_{place}")
+def _page(page: FoundPage, piece: Evidence) -> JsonObject:
+    """A page as far as the model was shown it."""
+    text = page.content if piece.is_whole else page.content[:SNIPPET_CHARACTERS]
+    return {"id": page.id, "text": text, "context": page.name}
 
 
-def _resolved(text: str, ids: Mapping[str, str]) -> str:
-    """Aliases that stand as citations, in brackets, become real ids; a bare f1 may be a word of the answer."""
+def _support(conclusion: Conclusion, cited: Collection[Evidence]) -> list[JsonValue]:
+    told: list[JsonValue] = []
+    for one in conclusion.support:
+        ids: list[JsonValue] = [piece.id for piece in one.by if piece in cited]
+        if ids:
+            told.append({"sentence": one.sentence, "ids": ids})
+    return told
 
-    def real(match: re.Match[str]) -> str:
-        return _ALIAS.sub(lambda alias: ids.get(alias[0], alias[0]), match[0])
 
-    return _ALIASES.sub(real, text)
-
-
-def _verified(text: str, shown: Sequence[Evidence], question: str) -> str:
-    """The text with every id marked that stands in nothing the model was shown."""
-    known = {str(piece.id) for piece in shown}
-    for source in (question, *(part for piece in shown for part in (piece.text, *piece.sources))):
-        known.update(found.lower() for found in _UUID.findall(source))
-    return _UUID.sub(lambda found: found[0] if found[0].lower() in known else UNVERIFIED, text)
+def _withheld(basis: Basis) -> int:
+    """How many facts lie beneath the answer that this caller may not see."""
+    resting = of_kind(basis.evidence, "memory", "observation")
+    return len({hidden for piece in resting for hidden in basis.memories[piece.id].hidden})

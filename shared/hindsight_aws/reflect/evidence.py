@@ -1,4 +1,4 @@
-"""Fits what was found into the room a synthesis has.  Pure; called by the steps.
+"""What a run has found, and how it fits into the room a synthesis has.  Pure; called by all of reflect/.
 
 Evidence is never emptied: long pieces are cut before any piece is left out, and the best found stays whatever the room.
 """
@@ -6,14 +6,51 @@ Evidence is never emptied: long pieces are cut before any piece is left out, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
+from uuid import UUID
 
+from hindsight_aws.model.ids import UnitId
 from hindsight_aws.ports.model_gateway import JsonObject
-from hindsight_aws.reflect.transcript import Evidence
 from hindsight_aws.text.tokens import count_tokens, truncate
 
+Kind = Literal["memory", "observation", "mental_model"]
+
+KINDS: tuple[Kind, ...] = ("memory", "observation", "mental_model")
+
+_OF_ALIAS: dict[str, Kind] = {"f": "memory", "o": "observation", "p": "mental_model"}
 _LEAST_SHARE = 48  # tokens: a piece cut shorter says nothing
 _CUT = " […]"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing found: its alias, its id in the store, and its words; `date` is when it was said or true, as shown.
+
+    `sources` are the texts beneath it that were shown.  `is_whole` is False for a page of which only the beginning was.
+    """
+
+    alias: str
+    id: str
+    text: str
+    date: str | None
+    sources: tuple[str, ...] = ()
+    is_whole: bool = True
+
+    @property
+    def kind(self) -> Kind:
+        """What it is: a fact, an observation or a page."""
+        return _OF_ALIAS[self.alias[0]]
+
+    @property
+    def unit_id(self) -> UnitId:
+        """The id of a memory; ValueError for a page."""
+        return UnitId(UUID(self.id))
+
+
+def of_kind(evidence: Sequence[Evidence], *kinds: Kind) -> list[Evidence]:
+    """The evidence of these kinds, in its order."""
+    return [piece for piece in evidence if piece.kind in kinds]
 
 
 def fit(evidence: Sequence[Evidence], room: int) -> list[Evidence]:
@@ -28,7 +65,7 @@ def fit(evidence: Sequence[Evidence], room: int) -> list[Evidence]:
     bare = [replace(piece, sources=()) for piece in whole]
     kept = bare[: max(1, room // _LEAST_SHARE)]
     share = _fair_share([count_tokens(piece.text) for piece in kept], room)
-    return [replace(piece, text=_cut(piece.text, share)) for piece in kept]
+    return [replace(piece, text=cut(piece.text, share)) for piece in kept]
 
 
 def as_block(evidence: Sequence[Evidence]) -> list[JsonObject]:
@@ -44,6 +81,11 @@ def as_block(evidence: Sequence[Evidence]) -> list[JsonObject]:
     ]
 
 
+def cut(text: str, most: int) -> str:
+    """The text, or its beginning of so many tokens with a mark that it goes on."""
+    return text if count_tokens(text) <= most else truncate(text, most) + _CUT
+
+
 def _fair_share(sizes: Sequence[int], room: int) -> int:
     """The size to which pieces must be cut so that all fit: what shorter ones do not use goes to the longer ones."""
     left, waiting = room, sorted(sizes)
@@ -53,10 +95,6 @@ def _fair_share(sizes: Sequence[int], room: int) -> int:
             return max(1, share)
         left -= size
     return max(sizes)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if count_tokens(text) <= most else truncate(text, most) + _CUT
 
 
 def _size(piece: Evidence) -> int:

@@ -1,6 +1,6 @@
 """Decides what a reflect run does next: one pure function from state and event to state and action.
 
-Called by the step `plan`; reads and writes nothing.  Whatever reflect learns to do later is another action here.
+Called by the step `plan`; reads and writes nothing.  Here is the search; closing.py decides from the evidence on.
 """
 
 from __future__ import annotations
@@ -8,18 +8,37 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hindsight_aws.ports.model_gateway import JsonObject
-from hindsight_aws.reflect.calls import ANSWER_READY, DONE, check_call, conclusion, normalised
+from hindsight_aws.reflect.calls import (
+    ANSWER_READY,
+    DONE,
+    RECALL,
+    SEARCH_MENTAL_MODELS,
+    SEARCH_OBSERVATIONS,
+    check_call,
+    conclusion,
+    normalised,
+)
+from hindsight_aws.reflect.closing import (
+    MOST_PASSING_FAILURES,
+    PASSING,
+    UNREADABLE,
+    ask,
+    claim,
+    close,
+    conclude,
+    give_up,
+    out_of_time,
+    recover_ending,
+    synthesise,
+    weigh_ending,
+)
 from hindsight_aws.reflect.state import (
-    CLOSING_TASK,
-    SYNTHESIS_TASK,
     TURN_TASK,
     Action,
-    AskModel,
     Began,
     Broke,
+    Claimed,
     Event,
-    Finish,
-    GiveUp,
     Phase,
     RanOut,
     Replied,
@@ -30,13 +49,11 @@ from hindsight_aws.reflect.state import (
     Use,
 )
 
-LEAST_EVIDENCE_TOKENS = 1_024
-_MOST_PASSING_FAILURES = 2
+_SEARCHES = frozenset({SEARCH_MENTAL_MODELS, SEARCH_OBSERVATIONS, RECALL})
 _MOST_CALLS_AT_ONCE = 8
-_EVIDENCE_SHARE = 0.8
-
-_ENDINGS = (DONE, SYNTHESIS_TASK)
-_TASKS = {Phase.ASKING: TURN_TASK, Phase.CLOSING: CLOSING_TASK, Phase.SYNTHESISING: SYNTHESIS_TASK}
+_MOST_MISSES = 2
+_SEARCH_FIRST = "Nothing was searched yet: search before you end."
+_RECALL_FIRST = "Before nothing is known for sure, look for single facts with `recall`."
 
 
 def plan(state: RunState, event: Event) -> tuple[RunState, Action]:
@@ -52,48 +69,115 @@ def plan(state: RunState, event: Event) -> tuple[RunState, Action]:
             return _begin(state)
         case Phase.SEARCHING, Searched():
             return _read(state, event)
-        case ((Phase.ASKING | Phase.CLOSING | Phase.SYNTHESISING), Replied()):
+        case Phase.ASKING, Replied():
             return _weigh(replace(state, failures=0), event)
-        case ((Phase.ASKING | Phase.CLOSING | Phase.SYNTHESISING), Broke()):
+        case Phase.ASKING, Broke():
             return _recover(state, event.error)
-        case ((Phase.SEARCHING | Phase.ASKING), RanOut()):
-            return _ask(state, Phase.CLOSING)
-        case ((Phase.NEW | Phase.CLOSING | Phase.SYNTHESISING), RanOut()):
-            return _give_up(state, "ReflectTimeout", "the run did not end within its time")
+        case Phase.CLAIMING, Claimed():
+            return claim(state)
+        case ((Phase.CLOSING | Phase.SYNTHESISING | Phase.FINISHING), Replied()):
+            return weigh_ending(replace(state, failures=0), event)
+        case ((Phase.CLOSING | Phase.CLAIMING | Phase.SYNTHESISING | Phase.FINISHING), Broke()):
+            return recover_ending(state, event.error)
+        case (_, RanOut()) if state.phase not in (Phase.SEARCHING, Phase.ENDED):
+            return out_of_time(state)
     raise ValueError(f"{type(event).__name__} cannot follow phase {state.phase}")
 
 
 def _begin(state: RunState) -> tuple[RunState, Action]:
-    """The first round needs no model: every layer is asked the question itself, at once."""
-    if not state.limits.holds_memories:
-        return _finish(state, None)
-    said: JsonObject = {"reason": "First look.", "query": state.limits.question}
+    """The first round needs no model: every layer is asked the question, at once; unless one by one is wished."""
+    limits = state.limits
+    if not limits.holds_memories:
+        return close(state)
+    if not limits.first:
+        return _turn(state)
+    if limits.looks_one_by_one:
+        return _turn(replace(state, pending=limits.first))
+    said: JsonObject = {"reason": "First look.", "query": limits.question}
     calls = tuple(
-        ToolCall(f"first-{index}", name, said, check_call(name, said, state.limits.tools))
-        for index, name in enumerate(state.limits.first)
+        ToolCall(f"first-{index}", name, said, check_call(name, said, limits.tools))
+        for index, name in enumerate(limits.first)
     )
-    return replace(state, phase=Phase.SEARCHING), RunTools(calls)
+    return _run(state, calls)
+
+
+def _turn(state: RunState) -> tuple[RunState, Action]:
+    """One more turn of the model; the last one of the budget must answer."""
+    if state.asked + 1 >= state.limits.turns:
+        return close(state)
+    forced = _forced(state)
+    return ask(replace(state, forced=forced), Phase.ASKING, TURN_TASK, tool=forced)
+
+
+def _forced(state: RunState) -> str | None:
+    """The tool that the next turn must use, if any."""
+    if state.pending:
+        return state.pending[0]
+    return RECALL if state.absence_forced and not state.recalled else None
+
+
+def _run(state: RunState, calls: tuple[ToolCall, ...]) -> tuple[RunState, Action]:
+    names = {call.name for call in calls if call.refusal is None}
+    met = state.forced in names
+    state = replace(
+        state,
+        phase=Phase.SEARCHING,
+        searched=state.searched or bool(names & _SEARCHES),
+        recalled=state.recalled or RECALL in names,
+        pending=tuple(name for name in state.pending if name not in names),
+        missed=0 if met else state.missed,
+        problem=None,
+        forced=None,
+    )
+    return state, RunTools(calls)
 
 
 def _read(state: RunState, event: Searched) -> tuple[RunState, Action]:
-    state = replace(state, found=event.found)
+    state = replace(state, found=event.found, sizes=event.sizes)
+    if event.is_late:
+        return close(state) if state.found else out_of_time(state)
+    if event.pages_suffice and not state.limits.thorough:
+        state = replace(state, pending=())
+    is_forced = _forced(state) is not None
     if event.tokens >= state.limits.context_tokens:
-        return _synthesise(state)
-    if state.asked + 1 >= state.limits.turns:
-        return _ask(state, Phase.CLOSING)
-    return _ask(state, Phase.ASKING)
+        if not is_forced:
+            return synthesise(state)
+        state = replace(state, is_compacted=True)
+    elif state.is_compacted and not is_forced:
+        return synthesise(state)
+    return _turn(state)
 
 
 def _weigh(state: RunState, reply: Replied) -> tuple[RunState, Action]:
     uses = [replace(use, name=normalised(use.name)) for use in reply.uses]
-    done = next((use for use in uses if use.name in _ENDINGS), None)
-    said = None if done is None else conclusion(done.input)
-    if state.phase is not Phase.ASKING:
-        return _conclude(state, said)
-    calls = _calls(state, [use for use in uses if use.name not in (*_ENDINGS, ANSWER_READY)])
-    if any(call.refusal is None for call in calls) or (calls and said is None):
-        return replace(state, phase=Phase.SEARCHING), RunTools(calls)
-    return _ask(state, Phase.CLOSING) if said is None else _conclude(state, said)
+    state = replace(state, used_tools=state.used_tools or bool(uses))
+    calls = _calls(state, [use for use in uses if use.name not in (DONE, ANSWER_READY)])
+    runs = {call.name for call in calls if call.refusal is None}
+    if state.forced is not None and state.forced not in runs:
+        return _missed(state, calls, reply.stop)
+    ended = next((use for use in uses if use.name in (DONE, ANSWER_READY)), None)
+    if runs or (calls and ended is None):
+        return _run(state, calls)
+    if ended is None:
+        return close(state)
+    refusal = _gate(state, ended)
+    if refusal is not None:
+        refused = ToolCall(f"use-{state.asked}-{len(calls)}", ended.name, ended.input, refusal)
+        state = replace(state, absence_forced=state.absence_forced or refusal == _RECALL_FIRST)
+        return _run(state, (*calls, refused))
+    said = conclusion(ended.input) if ended.name == DONE and state.limits.answers else None
+    return close(state) if said is None else conclude(state, said)
+
+
+def _gate(state: RunState, ended: Use) -> str | None:
+    """Why the search is not over yet: nothing was searched, or nothing found where single facts were not looked for."""
+    if not state.searched:
+        return _SEARCH_FIRST
+    found = conclusion({"answer": "-", **ended.input}) or {}
+    is_absent = found.get("answer_found") is False
+    if is_absent and RECALL in state.limits.tools and not state.recalled and not state.absence_forced:
+        return _RECALL_FIRST
+    return None
 
 
 def _calls(state: RunState, uses: list[Use]) -> tuple[ToolCall, ...]:
@@ -107,54 +191,25 @@ def _calls(state: RunState, uses: list[Use]) -> tuple[ToolCall, ...]:
     return tuple(calls)
 
 
-def _conclude(state: RunState, said: JsonObject | None) -> tuple[RunState, Action]:
-    if said is not None:
-        found_nothing = state.found == 0 and said["answer_found"] is True
-        return _finish(state, None if found_nothing else said)
-    if state.phase is Phase.CLOSING:
-        return _synthesise(state)
-    return _give_up(state, "ModelReplyMalformed", "the model gave no answer when it was asked for one")
+def _missed(state: RunState, calls: tuple[ToolCall, ...], stop: str) -> tuple[RunState, Action]:
+    """A tool that had to be used was not: asked for once more, then the run answers from what there is."""
+    state = replace(state, missed=state.missed + 1)
+    if state.missed < _MOST_MISSES:
+        if calls:
+            return _run(state, calls)
+        return _turn(replace(state, problem=f"The last reply did not use `{state.forced}`: use it now."))
+    if not state.used_tools and not state.found:
+        said = f"its tool_choice was {state.forced!r}, its stop reason {stop or 'not told'!r}"
+        return give_up(state, "ModelReplyMalformed", f"the model does not call tools: {said}")
+    return close(replace(state, pending=()))
 
 
 def _recover(state: RunState, error: str) -> tuple[RunState, Action]:
-    if error == "ModelInputTooLong":
-        return _with_less(state)
-    if error in ("ModelReplyMalformed", "ModelReplyTruncated"):
-        if state.phase is Phase.ASKING:
-            return _ask(state, Phase.CLOSING)
-        if state.phase is Phase.CLOSING:
-            return _synthesise(state)
-        return _give_up(state, error, "the model gave no usable answer when it was asked for one")
+    if error == "ModelInputTooLong" and state.found:
+        return synthesise(state)
+    if error in UNREADABLE:
+        return close(state) if state.forced is None else _missed(state, (), error)
     failures = state.failures + 1
-    if error not in ("ModelThrottled", "ModelUnavailable") or failures >= _MOST_PASSING_FAILURES:
-        return _give_up(state, error, "the model could not be asked")
-    return _ask(replace(state, failures=failures), state.phase)
-
-
-def _with_less(state: RunState) -> tuple[RunState, Action]:
-    """After an overflow the same input never passes: fewer words of every piece of evidence may."""
-    if state.phase is not Phase.SYNTHESISING:
-        return _synthesise(state)
-    smaller = state.evidence_tokens // 2
-    if smaller < LEAST_EVIDENCE_TOKENS:
-        return _give_up(state, "ModelInputTooLong", "the evidence does not fit the model however short it is cut")
-    return _ask(replace(state, evidence_tokens=smaller), Phase.SYNTHESISING)
-
-
-def _synthesise(state: RunState) -> tuple[RunState, Action]:
-    if state.found == 0:
-        return _finish(state, None)
-    room = max(LEAST_EVIDENCE_TOKENS, int(_EVIDENCE_SHARE * state.limits.context_tokens))
-    return _ask(replace(state, evidence_tokens=room), Phase.SYNTHESISING)
-
-
-def _ask(state: RunState, phase: Phase) -> tuple[RunState, Action]:
-    return replace(state, phase=phase, asked=state.asked + 1), AskModel(_TASKS[phase])
-
-
-def _finish(state: RunState, said: JsonObject | None) -> tuple[RunState, Action]:
-    return replace(state, phase=Phase.ENDED), Finish(said)
-
-
-def _give_up(state: RunState, error: str, message: str) -> tuple[RunState, Action]:
-    return replace(state, phase=Phase.ENDED), GiveUp(error, message)
+    if error not in PASSING or failures >= MOST_PASSING_FAILURES:
+        return give_up(state, error, "the model could not be asked")
+    return ask(replace(state, failures=failures), Phase.ASKING, TURN_TASK, tool=state.forced)

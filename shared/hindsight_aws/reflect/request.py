@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from hindsight_aws.model.ids import BankId
@@ -27,7 +28,11 @@ class ReflectRequest:
     """A question to a bank.
 
     `fact_types` None means all the caller may see; `max_tokens` is the wished length of the answer.
-    The `shows_…` flags say what the answer carries besides its text.  `wants_structure` notes that a schema was given.
+    `excluded_pages` are left out of search and reading; without pages neither is a tool.  `updated_after` and
+    `updated_before`, both excluded, bound when what is found was last changed.  What is None is as the bank has it.
+    `asked_at` is the present of the question (None: when it came in).  With `apply_all_directives` tagged directives
+    bind whatever tags are asked for.  `response_schema` is the shape of a structured answer besides the one in words.
+    The `shows_…` flags say what the answer carries besides its text.
     """
 
     query: str
@@ -38,10 +43,25 @@ class ReflectRequest:
     fact_types: frozenset[str] | None = None
     observations_max_tokens: int | None = None
     observations_with_entities: bool | None = None
+    recall_tokens: int | None = None
+    chunk_tokens: int | None = None
+    with_chunks: bool | None = None
+    with_pages: bool = True
+    excluded_pages: frozenset[str] = frozenset()
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
     shows_facts: bool = False
+    shows_evidence: bool = False
     shows_tool_calls: bool = False
     shows_tool_output: bool = False
-    wants_structure: bool = False
+    asked_at: datetime | None = None
+    apply_all_directives: bool = False
+    response_schema: JsonObject | None = None
+
+    @property
+    def wants_structure(self) -> bool:
+        """Whether a structured answer was asked for."""
+        return self.response_schema is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +97,20 @@ def job_to_json(job: ReflectJob) -> JsonObject:
         "fact_types": _sorted(request.fact_types),
         "observations_max_tokens": request.observations_max_tokens,
         "observations_with_entities": request.observations_with_entities,
+        "recall_tokens": request.recall_tokens,
+        "chunk_tokens": request.chunk_tokens,
+        "with_chunks": request.with_chunks,
+        "with_pages": request.with_pages,
+        "excluded_pages": [*sorted(request.excluded_pages)],
+        "updated_after": _moment(request.updated_after),
+        "updated_before": _moment(request.updated_before),
         "shows_facts": request.shows_facts,
+        "shows_evidence": request.shows_evidence,
         "shows_tool_calls": request.shows_tool_calls,
         "shows_tool_output": request.shows_tool_output,
-        "wants_structure": request.wants_structure,
+        "asked_at": _moment(request.asked_at),
+        "apply_all_directives": request.apply_all_directives,
+        "response_schema": request.response_schema,
     }
 
 
@@ -111,17 +141,27 @@ def job_from_json(document: Mapping[str, JsonValue]) -> ReflectJob:
         fact_types=_set(document["fact_types"]),
         observations_max_tokens=_number(document["observations_max_tokens"]),
         observations_with_entities=_flag(document["observations_with_entities"]),
+        recall_tokens=_number(document.get("recall_tokens")),
+        chunk_tokens=_number(document.get("chunk_tokens")),
+        with_chunks=_flag(document.get("with_chunks")),
+        with_pages=document.get("with_pages") is not False,
+        excluded_pages=frozenset(_texts(document.get("excluded_pages"))),
+        updated_after=_instant(document.get("updated_after")),
+        updated_before=_instant(document.get("updated_before")),
         shows_facts=document["shows_facts"] is True,
+        shows_evidence=document.get("shows_evidence") is True,
         shows_tool_calls=document["shows_tool_calls"] is True,
         shows_tool_output=document["shows_tool_output"] is True,
-        wants_structure=document["wants_structure"] is True,
+        asked_at=_instant(document.get("asked_at")),
+        apply_all_directives=document.get("apply_all_directives") is True,
+        response_schema=_schema(document.get("response_schema")),
     )
     return ReflectJob(principal, str(document["bank"]), request)
 
 
-def request_hash(job: ReflectJob, bank_id: BankId) -> str:
-    """Equal for equal requests of the same caller, with the same limits, to the same bank."""
-    canonical = json.dumps(job_to_json(job), sort_keys=True, separators=(",", ":"))
+def request_hash(job: ReflectJob, bank_id: BankId, settled: JsonValue = None) -> str:
+    """Equal for equal requests of the same caller, with the same limits, to the same bank `settled` alike."""
+    canonical = json.dumps([job_to_json(job), settled], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(f"{bank_id}\n{canonical}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -139,6 +179,18 @@ def _set(value: JsonValue) -> frozenset[str] | None:
 
 def _number(value: JsonValue) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _moment(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat()
+
+
+def _instant(value: JsonValue) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(str(value))
+
+
+def _schema(value: JsonValue) -> JsonObject | None:
+    return value if isinstance(value, dict) else None
 
 
 def _flag(value: JsonValue) -> bool | None:

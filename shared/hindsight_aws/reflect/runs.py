@@ -5,29 +5,35 @@ The client's own retries carry a long run: each equal request joins it until it 
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from uuid import uuid4
 
 from hindsight_aws.access import bank_not_found, require, require_bank
+from hindsight_aws.directives.apply import in_force
 from hindsight_aws.errors import InvalidField, InvalidRequest, WorkDeferred
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.ids import BankId, RunId
 from hindsight_aws.model.principal import Permission, Principal
-from hindsight_aws.ports.model_gateway import JsonObject
+from hindsight_aws.model.tags import TagFilter
+from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
 from hindsight_aws.ports.reflect import NewRun, Run
 from hindsight_aws.ports.store import Store, Transaction
 from hindsight_aws.reflect.ports import ReflectDoor
 from hindsight_aws.reflect.request import ReflectJob, ReflectRequest, job_to_json, request_hash
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.25
+_GROWTH = 1.15  # an end is seen at most about so much later, in proportion, than it came
 _LOST_START_S = 2.0
 
 
 def submit(door: ReflectDoor, principal: Principal, bank: str, request: ReflectRequest) -> Run:
     """The run of this request: a new one, or the one that an equal request of this caller may share.
 
-    Guarantees: equal requests at the same time share one run; an unknown bank is made, as long as the caller may write.
+    Guarantees: equal requests at the same time share one run, as long as the bank's settings and directives are equal
+    too; an unknown bank is made, as long as the caller may write.
 
     Raises: AccessDenied, NotFound, InvalidRequest, WorkDeferred when the workflow cannot be started now.
     """
@@ -37,10 +43,20 @@ def submit(door: ReflectDoor, principal: Principal, bank: str, request: ReflectR
     job = ReflectJob(principal, bank, request)
     with door.store.transaction(principal.tenant_id) as tx:
         found = _bank(tx, principal, bank)
-        run, is_new = _join_or_create(door, tx, found, job)
+        tags = _in_tags_of_the_bank(tx, principal, found, request.tags)
+        run, is_new = _join_or_create(door, tx, found, replace(job, request=replace(request, tags=tags)))
     if run.status == "running" and (is_new or _seems_unstarted(door, run)):
         _start(door, principal, run)
     return run
+
+
+def _in_tags_of_the_bank(tx: Transaction, principal: Principal, bank: Bank, tags: TagFilter) -> TagFilter:
+    """The filter with its fuzzy leaves resolved.  Raises: InvalidField where that cannot be done."""
+    if not tags.is_fuzzy:
+        return tags
+    from hindsight_aws.recall import resolve_fuzzy  # all of recall: the few who need it wait for it
+
+    return resolve_fuzzy(tx, bank.bank_id, tags, principal)
 
 
 def wait(
@@ -52,7 +68,7 @@ def wait(
     run = _read(door.store, principal, run)
     while run.status == "running" and time.monotonic() < give_up_at:
         pause(min(step, max(0.0, give_up_at - time.monotonic())))
-        step = min(step * 1.3, _LONGEST_PAUSE_S)
+        step = min(step * _GROWTH, _LONGEST_PAUSE_S)
         run = _read(door.store, principal, run)
     if run.status != "running":
         with door.store.transaction(principal.tenant_id) as tx:
@@ -61,7 +77,10 @@ def wait(
 
 
 def end_if_dead(tx: Transaction, bank_id: BankId, run_id: RunId) -> bool:
-    """Marks a run failed whose execution died without a word; for the sweep.  False when there was nothing to mark."""
+    """Marks a run failed whose execution died without a word; for the sweep.  False when there was nothing to mark.
+
+    A refresh that it was is begun again once its lease is over.
+    """
     return tx.reflect.fail_dead(bank_id, run_id)
 
 
@@ -95,7 +114,7 @@ def _bank(tx: Transaction, principal: Principal, external_id: str) -> Bank:
 
 
 def _join_or_create(door: ReflectDoor, tx: Transaction, bank: Bank, job: ReflectJob) -> tuple[Run, bool]:
-    digest = request_hash(job, bank.bank_id)
+    digest = request_hash(job, bank.bank_id, _settled(door, tx, bank, job))
     within = door.settings.hindsight_reflect_join_seconds
     joined = tx.reflect.joinable(bank.bank_id, digest, within)
     if joined is not None:
@@ -115,6 +134,16 @@ def _join_or_create(door: ReflectDoor, tx: Transaction, bank: Bank, job: Reflect
     if run is None:
         raise AssertionError("a run that was made or found running is not there")
     return run, is_new
+
+
+def _settled(door: ReflectDoor, tx: Transaction, bank: Bank, job: ReflectJob) -> JsonValue:
+    """What shapes the answer besides the request: the bank's own settings, and the directives in force."""
+    request = job.request
+    rules = in_force(
+        tx, door.settings, job.principal, bank.bank_id, request.tags, apply_all=request.apply_all_directives
+    )
+    overrides: JsonValue = json.loads(json.dumps(dict(bank.overrides)))
+    return [overrides, [[str(rule.id), rule.updated_at.isoformat()] for rule in rules]]
 
 
 def _seems_unstarted(door: ReflectDoor, run: Run) -> bool:

@@ -1,40 +1,23 @@
 """What the model has seen so far: a run's stored steps told again under aliases, always in the same words.
 
-Pure; called by the steps.  Tool answers are stored with real ids; the conversation shows f1, o1, …, each thing once.
+Pure; called by the steps.  Tool answers are stored with real ids; presentation.py gives them their form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from uuid import UUID
 
-from hindsight_aws.model.ids import UnitId
-from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, ToolResult, ToolUse, Turn
+from hindsight_aws.ports.model_gateway import JsonValue, ToolResult, ToolUse, Turn
 from hindsight_aws.ports.reflect import Step
+from hindsight_aws.reflect.evidence import Evidence
+from hindsight_aws.reflect.presentation import Presentation
 from hindsight_aws.text.tokens import count_tokens
 
 MODEL_STEP = "model"
 TOOL_STEP = "tool:"
-
-_LISTS = {"observations": "o", "memories": "f"}
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One thing found: its alias, its real id, and its words; `date` is when it was said or true, as shown."""
-
-    alias: str
-    id: UnitId
-    text: str
-    date: str | None
-    sources: tuple[str, ...] = ()
-
-    @property
-    def is_observation(self) -> bool:
-        """Whether it is an observation and not a fact."""
-        return self.alias.startswith("o")
+CLAIMS_STEP = "claims:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,67 +27,27 @@ class Transcript:
     turns: tuple[Turn, ...]
     evidence: tuple[Evidence, ...]
     tokens: int
+    real_ids: Mapping[str, str] = field(default_factory=dict)
 
-    def ids(self) -> dict[str, UnitId]:
-        """Real ids by alias."""
-        return {piece.alias: piece.id for piece in self.evidence}
+    def ids(self) -> Mapping[str, str]:
+        """Real ids by alias, those of chunks too."""
+        return self.real_ids
+
+    def texts(self) -> Iterator[str]:
+        """Every text of the tools' answers that the model was shown."""
+        for turn in self.turns:
+            for result in turn.results:
+                yield from _texts(result.document)
 
 
-@dataclass(slots=True)
-class _Telling:
-    """The aliases given so far, while the steps are told in order."""
-
-    aliases: dict[str, str] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    evidence: dict[str, Evidence] = field(default_factory=dict)
-
-    def show(self, result: JsonObject) -> JsonObject:
-        """A tool's answer as the model sees it."""
-        shown: JsonObject = {}
-        again: list[JsonValue] = []
-        for name, value in result.items():
-            if name in _LISTS and isinstance(value, list):
-                shown[name] = [record for item in value if (record := self._record(item, _LISTS[name], again))]
-            elif name == "results" and isinstance(value, list):
-                shown[name] = [self._opened(item) for item in value if isinstance(item, dict)]
-            else:
-                shown[name] = value
-        if again:
-            shown["already_shown"] = again
-        return shown
-
-    def _record(self, item: JsonValue, kind: str, again: list[JsonValue]) -> JsonObject | None:
-        if not isinstance(item, dict):
-            return None
-        real = str(item["id"])
-        known = self.aliases.get(real)
-        if known is not None:
-            again.append(known)
-            return None
-        alias = self._alias(real, kind)
-        date = next((str(item[name]) for name in ("mentioned_at", "occurred_start") if item.get(name)), None)
-        self.evidence[alias] = Evidence(alias, UnitId(UUID(real)), str(item["text"]), date)
-        return {**item, "id": alias}
-
-    def _opened(self, item: JsonObject) -> JsonObject:
-        alias = self.aliases.get(str(item.get("id")))
-        if alias is None:
-            return item
-        piece = self.evidence[alias]
-        sources = [str(item[name]) for name in ("chunk", "document") if item.get(name)]
-        added = tuple(source for source in sources if source not in piece.sources)
-        self.evidence[alias] = Evidence(alias, piece.id, piece.text, piece.date, (*piece.sources, *added))
-        return {**item, "id": alias}
-
-    def _alias(self, real: str, kind: str) -> str:
-        self.counts[kind] = self.counts.get(kind, 0) + 1
-        alias = self.aliases[real] = f"{kind}{self.counts[kind]}"
-        return alias
+def claims_step(chunk: tuple[int, int]) -> str:
+    """The step that holds the claims of a part of the evidence: by its range, for a part is never paid for twice."""
+    return f"{CLAIMS_STEP}{chunk[0]}-{chunk[1]}"
 
 
 def tell(steps: Sequence[Step]) -> Transcript:
     """The conversation these steps make; the same steps always give the same one, and more steps only add to it."""
-    telling = _Telling()
+    telling = Presentation()
     turns: list[Turn] = []
     said = ""
     tokens = 0
@@ -115,10 +58,10 @@ def tell(steps: Sequence[Step]) -> Transcript:
             turns.append(_turn(said, tools, telling))
             tokens += _weight(turns[-1])
         said = next((_text_of(step) for step in of_turn if step.name == MODEL_STEP), "")
-    return Transcript(tuple(turns), tuple(telling.evidence.values()), tokens)
+    return Transcript(tuple(turns), tuple(telling.evidence.values()), tokens, telling.ids)
 
 
-def _turn(said: str, tools: Iterable[Step], telling: _Telling) -> Turn:
+def _turn(said: str, tools: Iterable[Step], telling: Presentation) -> Turn:
     uses, results = [], []
     for step in tools:
         use_id, output = str(step.input["use_id"]), step.output or {}
@@ -128,7 +71,8 @@ def _turn(said: str, tools: Iterable[Step], telling: _Telling) -> Turn:
             results.append(ToolResult(use_id, {"error": refusal}, failed=True))
         else:
             found = output.get("result")
-            results.append(ToolResult(use_id, telling.show(found if isinstance(found, dict) else {})))
+            shown = telling.show(found if isinstance(found, dict) else {})
+            results.append(ToolResult(use_id, shown, failed="error" in shown))
     return Turn(said, tuple(uses), tuple(results))
 
 
@@ -140,3 +84,11 @@ def _text_of(step: Step) -> str:
 def _weight(turn: Turn) -> int:
     asked = sum(count_tokens(str(use.input)) for use in turn.uses)
     return count_tokens(turn.said) + asked + sum(count_tokens(str(result.document)) for result in turn.results)
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)

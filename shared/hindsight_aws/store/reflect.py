@@ -1,4 +1,4 @@
-"""Reflect runs and what their tools look up, in Postgres.  Called through ports/reflect.py; calls sql/reflect.sql."""
+"""Reflect runs in Postgres.  Called through ports/reflect.py; calls sql/reflect.sql."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Collection, Sequence
 
 from psycopg.types.json import Jsonb
 
-from hindsight_aws.model.ids import BankId, RunId, UnitId
+from hindsight_aws.model.ids import BankId, RunId
 from hindsight_aws.ports.model_gateway import JsonObject
-from hindsight_aws.ports.reflect import Cited, NewRun, Opened, Run, Step
+from hindsight_aws.ports.reflect import NewRun, Run, Step
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 
 _SQL = queries("reflect")
-_KEPT_SECONDS = 24 * 3600.0
 
 
 class PostgresReflectRuns:
@@ -30,7 +29,6 @@ class PostgresReflectRuns:
         return None if row is None else _run(row)
 
     def create(self, run: NewRun) -> bool:
-        self._session.execute(_SQL["purge"], bank_id=run.bank_id, kept_seconds=_KEPT_SECONDS)
         self._session.execute(_SQL["make_room"], bank_id=run.bank_id, request_hash=run.request_hash)
         made = self._session.execute(
             _SQL["create"],
@@ -40,6 +38,7 @@ class PostgresReflectRuns:
             subject=run.subject,
             request=Jsonb(run.request),
             deadline_seconds=run.deadline_seconds,
+            kind=run.kind,
         )
         return made == 1
 
@@ -47,8 +46,14 @@ class PostgresReflectRuns:
         row = self._session.row(_SQL["find"], bank_id=bank_id, run_id=run_id)
         return None if row is None else _run(row)
 
+    def hold(self, bank_id: BankId, run_id: RunId) -> None:
+        self._session.row(_SQL["hold"], bank_id=bank_id, run_id=run_id)
+
     def begin(self, bank_id: BankId, run_id: RunId, state: JsonObject) -> bool:
         return self._session.execute(_SQL["begin"], bank_id=bank_id, run_id=run_id, state=Jsonb(state)) == 1
+
+    def keep_question(self, bank_id: BankId, run_id: RunId, question: JsonObject) -> None:
+        self._session.execute(_SQL["keep_question"], bank_id=bank_id, run_id=run_id, question=Jsonb(question))
 
     def advance(self, bank_id: BankId, run_id: RunId, turn: int, state: JsonObject, action: JsonObject) -> bool:
         moved = self._session.execute(
@@ -56,14 +61,28 @@ class PostgresReflectRuns:
         )
         return moved == 1
 
-    def complete(self, bank_id: BankId, run_id: RunId, answer: JsonObject) -> bool:
-        return self._session.execute(_SQL["complete"], bank_id=bank_id, run_id=run_id, answer=Jsonb(answer)) == 1
+    def complete(self, bank_id: BankId, run_id: RunId, answer: JsonObject | None) -> bool:
+        body = None if answer is None else Jsonb(answer)
+        return self._session.execute(_SQL["complete"], bank_id=bank_id, run_id=run_id, answer=body) == 1
 
     def fail(self, bank_id: BankId, run_id: RunId, error: str, message: str) -> bool:
-        return self._session.execute(_SQL["fail"], bank_id=bank_id, run_id=run_id, error=error, message=message) == 1
+        return self._ended(bank_id, run_id, "fail", error=error, message=message)
 
     def fail_dead(self, bank_id: BankId, run_id: RunId) -> bool:
-        return self._session.execute(_SQL["fail_dead"], bank_id=bank_id, run_id=run_id) == 1
+        return self._ended(bank_id, run_id, "fail_dead")
+
+    def cancel(self, bank_id: BankId, run_id: RunId) -> bool:
+        return self._ended(bank_id, run_id, "cancel")
+
+    def _ended(self, bank_id: BankId, run_id: RunId, how: str, **reason: str) -> bool:
+        """Whether this ended the run; what it read goes at once if memory was deleted under it."""
+        has_ended = self._session.execute(_SQL[how], bank_id=bank_id, run_id=run_id, **reason) == 1
+        if has_ended:
+            self._session.execute(_SQL["forget_ended"], bank_id=bank_id, run_id=run_id)
+        return has_ended
+
+    def purge(self, bank_id: BankId, kept_seconds: float) -> int:
+        return self._session.execute(_SQL["purge"], bank_id=bank_id, kept_seconds=kept_seconds)
 
     def mark_delivered(self, bank_id: BankId, run_id: RunId) -> None:
         self._session.execute(_SQL["mark_delivered"], bank_id=bank_id, run_id=run_id)
@@ -88,6 +107,19 @@ class PostgresReflectRuns:
                 duration_ms=step.duration_ms,
             )
 
+    def begin_call(self, bank_id: BankId, run_id: RunId, call: str) -> None:
+        self._session.execute(_SQL["begin_call"], bank_id=bank_id, run_id=run_id, call=call)
+
+    def end_call(self, bank_id: BankId, run_id: RunId, call: str) -> None:
+        self._session.execute(_SQL["end_call"], bank_id=bank_id, run_id=run_id, call=call)
+
+    def claim_step(self, bank_id: BankId, run_id: RunId, turn: int, name: str) -> bool:
+        row = self._session.row(_SQL["claim_step"], bank_id=bank_id, run_id=run_id, turn=turn, step=name)
+        return row is not None and row["is_claimed"] is True
+
+    def release_step(self, bank_id: BankId, run_id: RunId, turn: int, name: str) -> None:
+        self._session.row(_SQL["release_step"], bank_id=bank_id, run_id=run_id, turn=turn, step=name)
+
     def forget_steps(self, bank_id: BankId, run_id: RunId) -> None:
         self._session.execute(_SQL["forget_steps"], bank_id=bank_id, run_id=run_id)
 
@@ -97,41 +129,6 @@ class PostgresReflectRuns:
     def holds_memories(self, bank_id: BankId, fact_types: Collection[str]) -> bool:
         row = self._session.row(_SQL["holds_memories"], bank_id=bank_id, fact_types=sorted(fact_types))
         return row is not None and row["holds"] is True
-
-    def open(self, bank_id: BankId, ids: Sequence[UnitId], *, whole_document: bool) -> list[Opened]:
-        rows = self._session.rows(_SQL["open"], bank_id=bank_id, ids=list(ids), whole_document=whole_document)
-        return [
-            Opened(
-                id=UnitId(row["id"]),
-                text=row["text"],
-                fact_type=row["fact_type"],
-                context=row["context"],
-                tags=tuple(row["tags"]),
-                document_id=row["document_id"],
-                document_tags=tuple(row["document_tags"]),
-                chunk=row["chunk"],
-                document=row["document"],
-            )
-            for row in rows
-        ]
-
-    def cited(self, bank_id: BankId, ids: Sequence[UnitId]) -> list[Cited]:
-        return [
-            Cited(
-                id=UnitId(row["id"]),
-                text=row["text"],
-                fact_type=row["fact_type"],
-                context=row["context"],
-                occurred_start=row["occurred_start"],
-                occurred_end=row["occurred_end"],
-                mentioned_at=row["mentioned_at"],
-                document_id=row["document_id"],
-                chunk_index=row["chunk_index"],
-                tags=tuple(row["tags"]),
-                metadata=row["metadata"],
-            )
-            for row in self._session.rows(_SQL["cited"], bank_id=bank_id, ids=list(ids))
-        ]
 
 
 def _run(row: Row) -> Run:
@@ -151,6 +148,10 @@ def _run(row: Row) -> Run:
         created_at=row["created_at"],
         updated_at=row["updated_at"],
         ended_at=row["ended_at"],
+        kind=row["kind"],
+        is_forgotten=row["is_forgotten"],
+        open_calls=frozenset(row["open_calls"]),
+        lost_calls=row["lost_calls"],
     )
 
 

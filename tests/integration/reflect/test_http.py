@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
+import psycopg
 import pytest
 
 from hindsight_aws.errors import ModelRefused, ModelThrottled
-from hindsight_aws.model.ids import TenantId
+from hindsight_aws.model.ids import RunId, TenantId
+from hindsight_aws.ports.model_gateway import JsonObject
+from hindsight_aws.reflect.runs import end_if_dead
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.api import Answer, Caller, FakeRuntime, make_caller, make_services
 from tests.support.database import Database
-from tests.support.reflect import Reply, Rig, done, make_rig
+from tests.support.reflect import Reply, Rig, done, make_rig, uses
 from tests.support.units import Unit
 
 PATH = "/v1/default/banks/bank/reflect"
@@ -71,6 +75,7 @@ def test_what_was_not_asked_for_is_null(database: Database, store: PostgresStore
 def test_a_run_that_goes_on_is_503_with_its_operation(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
+    """[X086] Past its wait a call is answered 503."""
     served = Served(database, store, tenant, done("In Rome."))
     served.rig.workflows.runs = False
 
@@ -92,7 +97,7 @@ def test_a_caller_who_prefers_to_ask_later_gets_202_and_the_same_answer_as_an_op
     operation = served.api("GET", f"/v1/default/banks/bank/operations/{later.json()['operation_id']}").json()
     answer = served.ask()
 
-    assert later.status == 202
+    assert (later.status, later.headers["preference-applied"]) == (202, "respond-async")
     assert (operation["status"], operation["operation_type"]) == ("completed", "reflect")
     assert operation["result_metadata"] == answer.json()
     assert len(served.rig.model.calls) == 1
@@ -120,10 +125,31 @@ def test_a_failure_is_told_once_with_its_kind(database: Database, store: Postgre
     answer = served.ask()
 
     assert answer.status == 500
+    assert answer.json()["error"] == "ModelRefused"
     assert "ModelRefused" in answer.json()["detail"]
 
 
-def test_endless_throttling_is_503(database: Database, store: PostgresStore, tenant: TenantId) -> None:
+def test_a_run_that_did_not_end_within_its_time_is_504(
+    database: Database, store: PostgresStore, tenant: TenantId
+) -> None:
+    """Case [X025]."""
+    served = Served(database, store, tenant, done("In Rome."))
+    served.rig.workflows.runs = False
+    operation = served.ask().json()["operation_id"]
+    with psycopg.connect(database.admin_url) as admin:
+        admin.execute(
+            "UPDATE hindsight.reflect_runs SET deadline_at = now() - interval '1 s' WHERE tenant_id = %s", (tenant,)
+        )
+    with store.transaction(tenant) as tx:
+        assert end_if_dead(tx, served.rig.bank_id, RunId(UUID(operation)))
+
+    answer = served.ask()
+
+    assert (answer.status, answer.json()["operation_id"]) == (504, operation)
+    assert "within its time" in answer.json()["detail"]
+
+
+def test_endless_throttling_is_503(database: Database, store: PostgresStore, tenant: TenantId) -> None:  # [X080]
     served = Served(database, store, tenant, ModelThrottled("slow down"))
     served.rig.hold(Unit("Bea moved to Rome."))
 
@@ -135,12 +161,11 @@ def test_endless_throttling_is_503(database: Database, store: PostgresStore, ten
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"query": " "}, ["body"]),
+        pytest.param({"query": " "}, ["body"], id="[X027]"),
+        pytest.param({"query": " ", "context": "\t"}, ["body"], id="[X027]-blank context"),
         ({"query": "a", "fact_types": []}, ["body", "fact_types"]),
-        ({"query": "a", "response_schema": {}}, ["body", "response_schema"]),
-        ({"query": "a", "response_schema": {"type": "array", "properties": {"a": {}}}}, ["body", "response_schema"]),
-        ({"query": "a", "response_schema": {"properties": {"a": {"type": "zzz"}}}}, ["body", "response_schema"]),
-        ({"query": "a", "response_schema": {"properties": {"a": {}}, "required": ["b"]}}, ["body", "response_schema"]),
+        pytest.param({"query": "a", "response_schema": {}}, ["body", "response_schema"], id="[X037]"),
+        ({"query": "a", "query_timestamp": "yesterday"}, ["body", "query_timestamp"]),
         ({"query": "a", "tags": ["x"], "tag_groups": [{"tags": ["y"]}]}, ["body"]),
         (
             {"query": "a", "reflect_search_observations_max_tokens": 0},
@@ -161,6 +186,7 @@ def test_a_wrong_field_is_422_and_starts_nothing(
 
 
 def test_a_context_without_a_query_is_the_question(database: Database, store: PostgresStore, tenant: TenantId) -> None:
+    """[X027] A context alone is allowed."""
     served = Served(database, store, tenant, done("x", "f1"))
     served.rig.hold(Unit("Bea moved to Rome."))
 
@@ -178,3 +204,102 @@ def test_without_a_model_reflect_is_refused(database: Database, store: PostgresS
     call = make_caller(services, groups=frozenset({"reflect"}))
 
     assert call("POST", PATH, {"query": "x"}).status == 400
+
+
+def test_an_equal_request_is_given_the_answer_that_came_after_the_503(
+    database: Database, store: PostgresStore, tenant: TenantId
+) -> None:
+    """[X086] The answer is the same by either way."""
+    served = Served(database, store, tenant, done("In Rome.", "f1"))
+    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.workflows.runs = False
+
+    waiting = served.ask()
+    served.rig.workflows.runs = True
+    run_id = served.rig.workflows.started.pop()
+    served.rig.workflows.start_reflect(tenant, served.rig.bank_id, run_id)
+    answer = served.ask()
+
+    assert (waiting.status, answer.status) == (503, 200)
+    assert answer.json()["text"] == "In Rome."
+    assert served.rig.workflows.started == [run_id]
+    operation = served.api("GET", f"/v1/default/banks/bank/operations/{waiting.json()['operation_id']}").json()
+    assert operation["result_metadata"] == answer.json()
+
+
+def test_a_cancelled_run_is_asked_nothing_and_told_as_cancelled(
+    database: Database, store: PostgresStore, tenant: TenantId
+) -> None:
+    served = Served(database, store, tenant, done("In Rome.", "f1"))
+    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.workflows.runs = False
+
+    run = served.ask().json()["operation_id"]
+    path = f"/v1/default/banks/bank/operations/{run}"
+    cancelled, again = served.api("DELETE", path), served.api("DELETE", path)
+    served.rig.workflows.runs = True
+    served.rig.workflows.start_reflect(tenant, served.rig.bank_id, served.rig.workflows.started[0])
+
+    assert (cancelled.status, again.status) == (200, 409)
+    assert served.api("GET", path).json()["status"] == "cancelled"
+    assert served.rig.model.calls == []
+    assert served.ask().status == 200
+
+
+def test_the_present_of_a_question_may_be_another(database: Database, store: PostgresStore, tenant: TenantId) -> None:
+    served = Served(database, store, tenant, done("In Rome.", "f1"))
+    served.rig.hold(Unit("Bea moved to Rome."))
+
+    served.ask(query_timestamp="2024-02-29T23:30:00-05:00")
+
+    assert any("Friday, 2024-03-01 04:30" in block for block in served.rig.model.calls[0].blocks)
+
+
+def test_an_answer_says_what_it_cost(database: Database, store: PostgresStore, tenant: TenantId) -> None:
+    served = Served(database, store, tenant, done("In Rome.", "f1"))
+    served.rig.hold(Unit("Bea moved to Rome."))
+
+    usage = served.ask().json()["usage"]
+
+    assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"] > 0
+    assert "usd" in usage
+
+
+def test_an_answer_that_was_forgotten_is_asked_for_again(
+    database: Database, store: PostgresStore, tenant: TenantId
+) -> None:
+    served = Served(database, store, tenant, done("In Rome.", "f1"))
+    served.rig.hold(Unit("Bea moved to Rome."))
+    step = served.rig.workflows.step
+
+    def then_forget(event: JsonObject) -> JsonObject:
+        answered = step(event)
+        if event["step"] == "finish":
+            with store.transaction(tenant) as tx:
+                tx.reflect.forget_answers(served.rig.bank_id)
+        return answered
+
+    served.rig.workflows.step = then_forget
+    forgotten = served.ask()
+    served.rig.workflows.step = step
+
+    assert (forgotten.status, forgotten.headers["retry-after"]) == (503, "1")
+    assert served.ask().status == 200
+
+
+def test_a_schema_is_answered_in_its_own_form(database: Database, store: PostgresStore, tenant: TenantId) -> None:
+    served = Served(database, store, tenant, done("In Rome.", "f1"), uses(("structured_answer", {"city": "Rome"})))
+    served.rig.hold(Unit("Bea moved to Rome."))
+
+    body = served.ask(response_schema={"properties": {"city": {"type": "string"}}, "required": ["city"]}).json()
+
+    assert (body["structured_output"], body["structured_output_error"]) == ({"city": "Rome"}, None)
+
+
+def test_text_that_no_database_holds_is_no_failure(database: Database, store: PostgresStore, tenant: TenantId) -> None:
+    served = Served(database, store, tenant, done("In Rome.", "f1"))
+    served.rig.hold(Unit("Bea moved to Rome."))
+
+    answer = served.ask(context="a\x00b\ud800", tags=["t\x00"], response_schema={"properties": {"a\x00": {}}})
+
+    assert answer.status == 200

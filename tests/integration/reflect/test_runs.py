@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,7 +28,7 @@ from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.tags import TagFilter, TagLeaf
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
 from hindsight_aws.reflect import runs
-from hindsight_aws.reflect.answer import NOTHING_KNOWN
+from hindsight_aws.reflect.citations import NOTHING_KNOWN
 from hindsight_aws.reflect.request import Budget, ReflectRequest
 from hindsight_aws.store.postgres import PostgresStore, PostgresTransaction
 from tests.support.database import Database
@@ -117,6 +118,7 @@ def test_a_question_that_one_round_answers_costs_one_model_call(
     assert [call.task for call in rig.model.calls] == ["reflect_turn"]
     assert answer["usage"] == {
         "input_tokens": 107, "output_tokens": 20, "total_tokens": 127, "cached_tokens": 7, "thoughts_tokens": 0,
+        "usd": None, "unpriced_calls": 1,
     }  # fmt: skip
     assert ledger(database, tenant) == [("reflect_turn", "ok")]
 
@@ -134,8 +136,9 @@ def test_the_first_look_stands_in_the_conversation_under_aliases(
     assert [use.name for use in turn.uses] == ["search_observations", "recall"]
     assert observations["observations"] == [{"id": "o1", "text": "Bea lives in Rome now.", "proof_count": 1}]
     assert memories["memories"] == [
-        {"id": "f1", "text": "Bea moved to Rome.", "mentioned_at": "2026-03-01T09:30+00:00", "type": "world"}
+        {"id": "f1", "text": "Bea moved to Rome.", "mentioned_at": "2026-03-01T09:30+00:00"}
     ]
+    assert memories["type"] == "world"
     assert str(ROME.id) not in prompt_of(rig.model.calls[0])
 
 
@@ -194,6 +197,7 @@ def test_an_answer_without_citations_lists_what_was_found_and_says_so(
 
 
 def test_prose_is_asked_for_again_as_an_answer(database: Database, store: PostgresStore, tenant: TenantId) -> None:
+    """Case [X010]."""
     rig = make_rig(database, store, tenant, Said(text="She lives in Rome."), done("In Rome.", "f1"))
     rig.hold(ROME)
 
@@ -208,6 +212,7 @@ def test_prose_is_asked_for_again_as_an_answer(database: Database, store: Postgr
 def test_wrong_and_parallel_calls_are_answered_in_their_order(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
+    """Cases [X020], [X022], on the wire: an unknown tool fails in its place, repeated or blank ids are told apart."""
     odd = Said(
         (
             ("web_search", {"query": "Bea"}),
@@ -230,16 +235,18 @@ def test_wrong_and_parallel_calls_are_answered_in_their_order(
 
 
 def test_expand_opens_the_text_beneath_a_fact(database: Database, store: PostgresStore, tenant: TenantId) -> None:
-    opened = uses(("expand", {"reason": "r", "memory_ids": ["f1", "f9"], "depth": "chunk"}))
+    opened = uses(("expand", {"reason": "r", "memory_ids": ["f1", "f9"], "depth": "document"}))
     rig = make_rig(database, store, tenant, opened, done("In Rome.", "f1"))
     rig.hold(Unit("Bea moved to Rome.", document="letter", chunk_index=0))
+    with psycopg.connect(database.admin_url) as admin:
+        admin.execute("UPDATE hindsight.documents SET original_text = 'The letter.' WHERE tenant_id = %s", (tenant,))
 
     rig.answer(WHERE)
 
     results = rig.model.calls[1].history[-1].results[0].document["results"]
     assert results == [
-        {"id": "f1", "chunk": "Chunk 0 of letter: Bea moved to Rome."},
-        {"id": "f9", "error": "There is no such fact here."},
+        {"memory_id": "f1", "document": {"id": "letter", "full_text": "The letter."}},
+        {"memory_id": "f9", "error": "There is no such memory here."},
     ]
 
 
@@ -254,7 +261,9 @@ def test_expand_withholds_the_document_outside_the_tags(
 
     rig.answer(ReflectRequest("Where does Bea live?", tags=TagFilter((TagLeaf(frozenset({"a"})),))))
 
-    assert rig.model.calls[1].history[-1].results[0].document["results"] == [{"id": "f1", "source_withheld": True}]
+    assert rig.model.calls[1].history[-1].results[0].document["results"] == [
+        {"memory_id": "f1", "source_withheld": True}
+    ]
 
 
 def test_the_last_turn_of_the_budget_must_answer(database: Database, store: PostgresStore, tenant: TenantId) -> None:
@@ -269,7 +278,7 @@ def test_the_last_turn_of_the_budget_must_answer(database: Database, store: Post
 
 
 @pytest.mark.parametrize(("budget", "calls"), [(Budget.LOW, 5), (Budget.MID, 10), (Budget.HIGH, 20)])
-def test_a_budget_bounds_the_model_calls(
+def test_a_budget_bounds_the_model_calls(  # [X001]
     database: Database, store: PostgresStore, tenant: TenantId, budget: Budget, calls: int
 ) -> None:
     def restless(call: ModelCall) -> Said:
@@ -301,7 +310,7 @@ def test_evidence_past_the_budget_is_cut_never_emptied(  # [T41]
     assert (answer["citation_status"], answer["citations_dropped"]) == ("cited", 0)
 
 
-def test_an_overflow_is_answered_from_shorter_evidence_and_never_sent_again(
+def test_an_overflow_is_answered_from_shorter_evidence_and_never_sent_again(  # [X013]
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     too_long = ModelInputTooLong("too long")
@@ -314,7 +323,7 @@ def test_an_overflow_is_answered_from_shorter_evidence_and_never_sent_again(
     assert [call.task for call in rig.model.calls] == ["reflect_turn", "reflect_synthesis", "reflect_synthesis"]
 
 
-def test_throttling_is_waited_out_and_each_call_is_counted(
+def test_throttling_is_waited_out_and_each_call_is_counted(  # [X079]
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, *[ModelThrottled("slow down")] * 3, done("In Rome.", "f1"))
@@ -326,7 +335,7 @@ def test_throttling_is_waited_out_and_each_call_is_counted(
     assert [status for _, status in ledger(database, tenant)] == ["unavailable"] * 3 + ["ok"]
 
 
-def test_a_provider_that_never_answers_fails_the_run(
+def test_a_provider_that_never_answers_fails_the_run(  # [X080]
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, ModelUnavailable("down"))
@@ -351,6 +360,7 @@ def test_a_model_that_never_gives_an_answer_fails_the_run_and_is_not_asked_the_s
 
 
 def test_a_search_that_fails_fails_the_run(database: Database, store: PostgresStore, tenant: TenantId) -> None:
+    """Case [X019]."""
     rig = make_rig(database, store, tenant, done("In Rome."))
     rig.hold(ROME)
     rig.embedder.failures += [ModelReplyMalformed("not finite")] * 9
@@ -487,7 +497,7 @@ def test_nothing_is_written_into_memory_and_the_steps_texts_go(
     assert counts == {"memory_units": (1,), "observation_revisions": (0,), "documents": (0,), "reflect_steps": (0,)}
 
 
-def test_payloads_stay_below_two_kilobytes_with_half_a_megabyte_of_results(
+def test_payloads_stay_below_two_kilobytes_with_half_a_megabyte_of_results(  # [X078]
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     again = uses(("recall", {"reason": "r", "query": "Bea"}))
@@ -497,6 +507,7 @@ def test_payloads_stay_below_two_kilobytes_with_half_a_megabyte_of_results(
 
     rig.answer(WHERE)
 
+    sys.stdout.write(f"largest payload of a reflect with 500 KB of results: {rig.workflows.largest_payload} bytes\n")
     assert len(prompt_of(rig.model.calls[0])) > 500_000
     assert 0 < rig.workflows.largest_payload < 2_048
 
@@ -543,7 +554,7 @@ def test_a_write_to_the_bank_makes_an_undelivered_answer_too_old(
     assert fresh.run_id != asked.run_id
 
 
-def test_a_run_whose_execution_died_is_ended_by_the_sweep(
+def test_a_run_whose_execution_died_is_ended_by_the_sweep(  # [X087]
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, done("In Rome.", "f1"))
@@ -565,7 +576,7 @@ def test_a_run_whose_execution_died_is_ended_by_the_sweep(
     assert (rig.find(run.run_id).status, rig.find(run.run_id).error) == ("failed", "ReflectTimeout")
 
 
-def test_a_run_out_of_time_closes_before_the_workflow_is_cut_off(
+def test_a_run_out_of_time_closes_before_the_workflow_is_cut_off(  # [X025]
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, done("In Rome.", "f1"), hindsight_api_reflect_wall_timeout=10.0)

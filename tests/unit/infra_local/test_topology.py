@@ -41,7 +41,16 @@ def test_only_recall_reads_without_the_right_to_write() -> None:
     readers = {function.name for function in TOPOLOGY.functions if function.database_role is DatabaseRole.READ}
 
     assert readers == {"recall"}
-    assert TOPOLOGY.function("recall").database_role.database_user == "hindsight_read"
+    assert DatabaseRole.READ.database_user == "hindsight_read"
+
+
+def test_what_has_the_internet_has_no_database_and_what_has_none_has_the_internet() -> None:
+    outside = [function for function in TOPOLOGY.functions if function.internet]
+
+    assert [function.name for function in outside] == ["send"]
+    for wrong in (replace(outside[0], database_role=DatabaseRole.WRITE), replace(outside[0], internet=False)):
+        with pytest.raises(TopologyError, match="either a database role or the internet"):
+            Topology((wrong,), TOPOLOGY.queues)
 
 
 def test_a_queue_that_shows_messages_too_early_is_refused() -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hindsight_aws.model.ids import UnitId
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
 from hindsight_aws.ports.reflect import Step
-from hindsight_aws.reflect.answer import UNVERIFIED, conclude
-from hindsight_aws.reflect.evidence import fit
-from hindsight_aws.reflect.transcript import Evidence, tell
+from hindsight_aws.reflect.evidence import Evidence, fit
+from hindsight_aws.reflect.transcript import tell
 from hindsight_aws.text.tokens import count_tokens
 
 A, B, C = (str(uuid4()) for _ in range(3))
@@ -27,7 +25,7 @@ def found(turn: int, place: int, kind: str, *ids: str) -> Step:
 def test_each_kind_counts_its_own_aliases() -> None:
     transcript = tell([found(1, 0, "observations", A), found(1, 1, "memories", B, C)])
 
-    assert transcript.ids() == {"o1": UUID(A), "f1": UUID(B), "f2": UUID(C)}
+    assert transcript.ids() == {"o1": A, "f1": B, "f2": C}
 
 
 def test_what_was_shown_is_only_named_the_second_time() -> None:
@@ -59,19 +57,27 @@ def test_a_text_that_was_opened_belongs_to_its_fact() -> None:
         3,
         "tool:0",
         {"use_id": "u", "name": "expand", "said": {"memory_ids": ["f1"]}},
-        {"result": {"results": [{"id": A, "chunk": "all around it"}, {"id": B, "error": "There is no such fact."}]}},
-    )
+        {"result": {"results": [{"memory_id": A, "memory": {"id": A, "text": f"text of {A}"},
+                                 "chunk": {"id": "c", "text": "all around it"}}]}},
+    )  # fmt: skip
 
     transcript = tell([found(1, 0, "memories", A), opened])
 
     assert transcript.evidence[0].sources == ("all around it",)
     assert transcript.turns[1].results[0].document["results"] == [
-        {"id": "f1", "chunk": "all around it"}, {"id": B, "error": "There is no such fact."},
-    ]  # fmt: skip
+        {"memory_id": "f1", "chunk": {"text": "all around it", "chunk": "c1", "memories": ["f1"]}},
+    ]
+
+
+def test_an_answer_that_is_an_error_is_told_as_one() -> None:
+    failed: JsonObject = {"error": "None of these is here.", "results": [{"memory_id": "f9", "error": "not here"}]}
+    step = Step(1, "tool:0", {"use_id": "u", "name": "expand", "said": {}}, {"result": failed})
+
+    assert [result.failed for turn in tell([step]).turns for result in turn.results] == [True]
 
 
 def piece(alias: str, text: str, *sources: str) -> Evidence:
-    return Evidence(alias, UnitId(uuid4()), text, None, sources)
+    return Evidence(alias, str(uuid4()), text, None, sources)
 
 
 def test_short_pieces_stay_whole_and_the_long_one_is_cut() -> None:
@@ -98,20 +104,3 @@ def test_evidence_fits_and_is_never_emptied(sizes: list[int], room: int) -> None
     assert kept[0].alias == "f0"
     assert all(one.text.strip() for one in kept)
     assert sum(count_tokens(one.text) for one in kept) <= max(room, 1) + 3 * len(kept)
-
-
-def test_aliases_in_brackets_become_ids_and_bare_words_stay() -> None:
-    shown = [piece("f1", "a"), piece("o1", "b")]
-
-    conclusion = conclude({"answer": "Yes [f1], (o1; f1), the f1 race and [f9].", "cited": []}, shown, "q")
-
-    one, two = (str(p.id) for p in shown)
-    assert conclusion.text == f"Yes [{one}], ({two}; {one}), the f1 race and [f9]."
-
-
-def test_ids_that_nothing_shown_holds_are_marked() -> None:
-    quoted, invented = str(uuid4()), str(uuid4())
-
-    conclusion = conclude({"answer": f"{quoted} {invented}", "cited": []}, [piece("f1", f"order {quoted}")], "q")
-
-    assert conclusion.text == f"{quoted} {UNVERIFIED}"

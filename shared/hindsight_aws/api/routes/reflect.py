@@ -17,6 +17,8 @@ from hindsight_aws.settings import Settings
 router = APIRouter(route_class=ReportingRoute)
 
 _FUNCTION_URL_ROUTE = "$default"
+_AT_WORK = "The answer is still being worked on: send the same request again, or ask for the operation."
+_FORGOTTEN = "Memory was changed before the answer could be given: send the same request again."
 _PASSING = frozenset({"ModelThrottled", "ModelUnavailable", "DatabaseUnavailable"})
 _OUT_OF_TIME = frozenset({"ReflectTimeout", "States.Timeout", "Sandbox.Timedout"})
 
@@ -29,26 +31,31 @@ async def reflect(call: CallDep, request: Request, bank_id: str, body: ReflectBo
     door, settings = call.services.reflect_door, call.services.settings
     run = runs.submit(door, principal, bank_id, asked)
     if _prefers_async(request):
-        return json_answer({"operation_id": str(run.run_id), "status": run.status}, 202)
-    run = runs.wait(door, principal, run, _patience(request, settings))
-    return _told(run, settings)
+        begun: dict[str, object] = {"operation_id": str(run.run_id), "status": run.status}
+        return _with(begun, 202, {"Preference-Applied": "respond-async"})
+    run = runs.wait(door, principal, run, patience(request, settings))
+    return told(run, settings)
 
 
-def _told(run: Run, settings: Settings) -> Response:
+def told(run: Run, settings: Settings) -> Response:
+    """The end of a run, or that it goes on, as an answer."""
     wait = {"Retry-After": str(settings.hindsight_reflect_retry_after_seconds)}
-    if run.status == "completed":
-        return json_answer(run.answer or {})
+    if run.status == "completed" and run.answer is not None:
+        return json_answer(run.answer)
     body: dict[str, object] = {"operation_id": str(run.run_id), "status": run.status}
     if run.status == "running":
-        said = "The answer is still being worked on: send the same request again, or ask for the operation."
-        return _refused({"detail": said, **body}, 503, wait)
-    body = {"detail": f"Reflect failed: {run.error_message} ({run.error})", **body}
+        return _with({"detail": _AT_WORK, **body}, 503, wait)
+    if run.status == "completed":
+        return _with({"detail": _FORGOTTEN, **body}, 503, wait)
+    if run.status == "cancelled":
+        return _with({"detail": "The run was cancelled.", **body}, 409, {})
+    body = {"detail": f"Reflect failed: {run.error_message} ({run.error})", **body, "error": run.error}
     if run.error in _PASSING:
-        return _refused(body, 503, wait)
-    return _refused(body, 504 if run.error in _OUT_OF_TIME else 500, {})
+        return _with(body, 503, wait)
+    return _with(body, 504 if run.error in _OUT_OF_TIME else 500, {})
 
 
-def _refused(body: dict[str, object], status: int, headers: dict[str, str]) -> Response:
+def _with(body: dict[str, object], status: int, headers: dict[str, str]) -> Response:
     answer = json_answer(body, status)
     answer.headers.update(headers)
     return answer
@@ -59,7 +66,7 @@ def _prefers_async(request: Request) -> bool:
     return any(preference.split(";")[0].strip().lower() == "respond-async" for preference in preferences)
 
 
-def _patience(request: Request, settings: Settings) -> float:
+def patience(request: Request, settings: Settings) -> float:
     """How long this caller can be kept waiting: the HTTP API hangs up after 30 s, a Function URL does not."""
     event = request.scope.get("aws.event") or {}
     if event.get("routeKey") == _FUNCTION_URL_ROUTE:

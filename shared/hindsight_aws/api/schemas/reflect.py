@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from datetime import UTC, datetime
+from typing import Annotated, Literal, Self, cast
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from hindsight_aws.api.schemas.text import without_surrogates
-from hindsight_aws.errors import InvalidRequest
+from hindsight_aws.api.schemas.filters import TagGroups
+from hindsight_aws.api.schemas.structured import ResponseSchema
+from hindsight_aws.api.schemas.text import fit_to_store
+from hindsight_aws.errors import InvalidField
 from hindsight_aws.model.tags import TagFilter, TagsMatch, parse_groups
+from hindsight_aws.ports.model_gateway import JsonObject
 from hindsight_aws.reflect.request import Budget, ReflectRequest
-
-_TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
 
 
 class FactsIncludeOptions(BaseModel):
@@ -25,10 +26,15 @@ class ToolCallsIncludeOptions(BaseModel):
     output: bool = True
 
 
+class EvidenceIncludeOptions(BaseModel):
+    """The quotes that observations among `facts` rest on."""
+
+
 class ReflectIncludeOptions(BaseModel):
     """What comes along with the answer; null leaves a thing out."""
 
     facts: FactsIncludeOptions | None = None
+    evidence: EvidenceIncludeOptions | None = None
     tool_calls: ToolCallsIncludeOptions | None = None
 
 
@@ -40,43 +46,28 @@ class ReflectBody(BaseModel):
     context: str | None = None
     max_tokens: Annotated[int, Field(ge=1, lt=2**31)] = 4096
     include: ReflectIncludeOptions = ReflectIncludeOptions()
-    response_schema: dict[str, object] | None = None
+    response_schema: ResponseSchema = None
     tags: list[str] | None = None
     tags_match: TagsMatch = TagsMatch.ANY
-    tag_groups: list[object] | None = None
+    tag_groups: TagGroups = None
     apply_all_directives: bool = False
     fact_types: list[Literal["world", "experience", "observation"]] | None = None
     exclude_mental_models: bool = False
     exclude_mental_model_ids: list[str] | None = None
     reflect_search_observations_max_tokens: Annotated[int, Field(ge=1, lt=2**31)] | None = None
     reflect_search_observations_include_entities: bool | None = None
+    query_timestamp: str | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _made_whole(cls, body: object) -> object:
-        return without_surrogates(body)
+        return fit_to_store(body)
 
     @field_validator("fact_types")
     @classmethod
     def _names_a_type(cls, value: list[str] | None) -> list[str] | None:
         if value is not None and not value:
             raise ValueError("'fact_types' must name at least one type, or be left out")
-        return value
-
-    @field_validator("response_schema")
-    @classmethod
-    def _is_a_schema(cls, value: dict[str, object] | None) -> dict[str, object] | None:
-        if value is not None:
-            _check_schema(value)
-        return value
-
-    @field_validator("tag_groups")
-    @classmethod
-    def _are_groups(cls, value: list[object] | None) -> list[object] | None:
-        try:
-            parse_groups(value or [])
-        except InvalidRequest as wrong:
-            raise ValueError(str(wrong)) from None
         return value
 
     @model_validator(mode="after")
@@ -88,7 +79,10 @@ class ReflectBody(BaseModel):
         return self
 
     def as_request(self) -> ReflectRequest:
-        """The question as reflect takes it; a context without a query is the question."""
+        """The question as reflect takes it; a context without a query is the question.
+
+        Raises: InvalidField for a time that cannot be read.
+        """
         asks_by_context = not self.query.strip()
         calls = self.include.tool_calls
         return ReflectRequest(
@@ -100,10 +94,15 @@ class ReflectBody(BaseModel):
             fact_types=None if self.fact_types is None else frozenset(self.fact_types),
             observations_max_tokens=self.reflect_search_observations_max_tokens,
             observations_with_entities=self.reflect_search_observations_include_entities,
+            with_pages=not self.exclude_mental_models,
+            excluded_pages=frozenset(self.exclude_mental_model_ids or ()),
             shows_facts=self.include.facts is not None,
+            shows_evidence=self.include.evidence is not None,
             shows_tool_calls=calls is not None,
             shows_tool_output=calls is not None and calls.output,
-            wants_structure=self.response_schema is not None,
+            asked_at=_instant(self.query_timestamp),
+            apply_all_directives=self.apply_all_directives,
+            response_schema=cast("JsonObject | None", self.response_schema),
         )
 
     def _filter(self) -> TagFilter:
@@ -112,17 +111,11 @@ class ReflectBody(BaseModel):
         return TagFilter(parse_groups(self.tag_groups))
 
 
-def _check_schema(schema: Mapping[str, object]) -> None:
-    properties, required = schema.get("properties"), schema.get("required", [])
-    if schema.get("type", "object") != "object" or not isinstance(properties, dict) or not properties:
-        raise ValueError("'response_schema' must be an object schema with at least one property")
-    for name, schema_of in properties.items():
-        if not isinstance(schema_of, dict) or not _known_types(schema_of.get("type")):
-            raise ValueError(f"'response_schema': the type of property {name[:100]!r} is not a basic JSON type")
-    if not isinstance(required, list) or not all(name in properties for name in required if isinstance(name, str)):
-        raise ValueError("'response_schema': 'required' must list properties of the schema")
-
-
-def _known_types(kind: object) -> bool:
-    kinds = kind if isinstance(kind, list) else [] if kind is None else [kind]
-    return all(isinstance(one, str) and one in _TYPES for one in kinds)
+def _instant(text: str | None) -> datetime | None:
+    if text is None or not text.strip():
+        return None
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise InvalidField("query_timestamp", "must be an ISO-8601 datetime") from None

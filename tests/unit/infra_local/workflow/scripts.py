@@ -68,6 +68,19 @@ def failing(times: int | None, error: str) -> ScriptedStep:
     return step
 
 
+def in_turn(*errors: str) -> ScriptedStep:
+    """A step that raises these errors one after the other, then answers."""
+    left = iter(errors)
+
+    def step(_event: JsonObject) -> Json:
+        error = next(left, None)
+        if error is not None:
+            raise StepError(error)
+        return {}
+
+    return step
+
+
 def happy() -> Script:
     return script(planned(("run_tools", 3), ("call_model", 0), ("extract_claims", 5), ("call_model", 0), ("finish", 0)))
 
@@ -106,8 +119,37 @@ def context_overflows() -> Script:
     return script(planned(*actions), call_model=call_model)
 
 
+def claims_are_throttled() -> Script:
+    """One part alone: how many siblings of a failed item had already begun is nobody's promise."""
+    actions = (("extract_claims", 1), ("call_model", 0), ("finish", 0))
+    return script(planned(*actions), call_model=failing(7, "ModelThrottled"))
+
+
+def refused_after_the_answer() -> Script:
+    return script(planned(("call_model", 0), ("finish", 0)), call_model=failing(1, "ModelRefused"))
+
+
+def hung_after_the_answer() -> Script:
+    return script(planned(("call_model", 0), ("finish", 0)), call_model=failing(4, "Sandbox.Timedout"))
+
+
 def finish_fails() -> Script:
     return script(planned(("finish", 0)), finish=failing(None, "ModelDenied"))
+
+
+def finish_embeds_late() -> Script:
+    """The page's embedding is throttled, then two units of work meet: what was paid for is kept."""
+    return script(
+        planned(("call_model", 0), ("finish", 0)), finish=in_turn("ModelThrottled", "ModelUnavailable", "WorkRaced")
+    )
+
+
+def database_is_slow() -> Script:
+    return script(
+        planned(("call_model", 0), ("finish", 0)),
+        call_model=in_turn("WorkRaced", "DatabaseTooSlow", "DatabaseUnavailable"),
+        finish=in_turn("DatabaseTooSlow"),
+    )
 
 
 def nothing_works() -> Script:
@@ -122,6 +164,11 @@ SCRIPTS = (
     tool_fails,
     tool_fails_once,
     context_overflows,
+    claims_are_throttled,
+    refused_after_the_answer,
+    hung_after_the_answer,
     finish_fails,
+    finish_embeds_late,
+    database_is_slow,
     nothing_works,
 )

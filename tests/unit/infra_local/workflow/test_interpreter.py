@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 
 import pytest
 
 from infra.local.workflow import Interpreter, Machine, StatesError, Timing, load, machines
 from infra.local.workflow.payload import LIMIT_BYTES, Json, JsonObject
-from tests.support.workflow import StepError, VirtualClock, run_here
+from tests.support.workflow import Script, StepError, VirtualClock, run_here
 from tests.unit.infra_local.workflow import scripts
 from tests.unit.infra_local.workflow.scripts import START, failing, payload, planned, script
 
@@ -19,7 +20,7 @@ def reflect() -> Machine:
     return machines()["reflect"]
 
 
-def test_a_run_visits_its_states_in_order(reflect: Machine) -> None:
+def test_a_run_visits_its_states_in_order(reflect: Machine) -> None:  # [X077]
     outcome = run_here(reflect, script(planned(("run_tools", 2), ("call_model", 0), ("finish", 0))), START)
 
     assert outcome.status == "SUCCEEDED"
@@ -30,7 +31,7 @@ def test_a_run_visits_its_states_in_order(reflect: Machine) -> None:
     )  # fmt: skip
 
 
-def test_three_throttles_are_waited_out_with_growing_pauses(reflect: Machine) -> None:
+def test_three_throttles_are_waited_out_with_growing_pauses(reflect: Machine) -> None:  # [X079]
     outcome = run_here(reflect, scripts.throttled_thrice(), START)
 
     assert outcome.status == "SUCCEEDED"
@@ -38,7 +39,7 @@ def test_three_throttles_are_waited_out_with_growing_pauses(reflect: Machine) ->
     assert dict(outcome.calls)["call_model"] == 4
 
 
-def test_endless_throttling_goes_back_to_the_plan_which_gives_up(reflect: Machine) -> None:
+def test_endless_throttling_goes_back_to_the_plan_which_gives_up(reflect: Machine) -> None:  # [X080]
     outcome = run_here(reflect, scripts.throttled_for_ever(), START)
 
     assert (outcome.status, outcome.error) == ("FAILED", "ReflectFailed")
@@ -46,20 +47,27 @@ def test_endless_throttling_goes_back_to_the_plan_which_gives_up(reflect: Machin
     assert dict(outcome.calls)["fail"] == 1
 
 
-def test_a_runaway_is_stopped_by_the_guard(reflect: Machine) -> None:
+@pytest.mark.parametrize("make", [scripts.finish_embeds_late, scripts.database_is_slow])
+def test_what_passes_is_waited_out_wherever_it_strikes(reflect: Machine, make: Callable[[], Script]) -> None:
+    outcome = run_here(reflect, make(), START)
+
+    assert (outcome.status, dict(outcome.calls)["plan"]) == ("SUCCEEDED", 2)
+
+
+def test_a_runaway_is_stopped_by_the_guard(reflect: Machine) -> None:  # [X085]
     outcome = run_here(reflect, scripts.runaway(), START)
 
     assert (outcome.status, outcome.visited[-2:]) == ("FAILED", ("RecordFailure", "Failed"))
     assert dict(outcome.calls)["plan"] == 22
 
 
-def test_a_tool_that_fails_for_good_fails_the_run(reflect: Machine) -> None:
+def test_a_tool_that_fails_for_good_fails_the_run(reflect: Machine) -> None:  # [X084]
     outcome = run_here(reflect, scripts.tool_fails(), START)
 
     assert (outcome.status, outcome.visited[-2:]) == ("FAILED", ("RecordFailure", "Failed"))
 
 
-def test_only_the_tool_that_failed_is_run_again(reflect: Machine) -> None:
+def test_only_the_tool_that_failed_is_run_again(reflect: Machine) -> None:  # [X083]
     outcome = run_here(reflect, scripts.tool_fails_once(), START)
 
     assert outcome.status == "SUCCEEDED"
@@ -147,7 +155,7 @@ def test_jitter_shortens_a_pause_by_chance(reflect: Machine) -> None:
     assert asyncio.run(run()) == [0.25, 0.5, 1.0]
 
 
-def test_the_largest_payload_of_a_run_stays_below_two_kilobytes(reflect: Machine) -> None:
+def test_the_largest_payload_of_a_run_stays_below_two_kilobytes(reflect: Machine) -> None:  # [X077]
     outcome = run_here(reflect, scripts.happy(), START)
 
     assert 0 < outcome.largest_payload < 2048
