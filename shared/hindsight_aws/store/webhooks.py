@@ -1,13 +1,17 @@
-"""Events for webhooks in Postgres.  Called through ports/webhooks.py; calls sql/webhooks.sql."""
+"""Webhooks and their events in Postgres.  Called through ports/webhooks.py; calls sql/webhooks.sql."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from hindsight_aws.model.ids import BankId
-from hindsight_aws.model.webhook import WebhookEvent
+from hindsight_aws.model.webhook import HttpConfig, Webhook, WebhookEvent
+from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.webhooks import NewWebhook, WebhookChange
+from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 
@@ -15,18 +19,74 @@ _SQL = queries("webhooks")
 
 
 class PostgresWebhooks:
-    """The events of one transaction's tenant."""
+    """The hooks and events of one transaction's tenant."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def tell(self, bank_id: BankId, events: Sequence[WebhookEvent]) -> None:
-        if events:
-            told = [_row(event) for event in sorted(events, key=lambda event: event.event_id)]
-            self._session.execute(_SQL["tell"], bank_id=bank_id, events=Jsonb(told))
+    def tell(self, bank_id: BankId, events: Sequence[WebhookEvent]) -> bool:
+        if not events:
+            return False
+        told = [_told(event) for event in sorted(events, key=lambda event: event.event_id)]
+        row = self._session.row(_SQL["tell"], bank_id=bank_id, events=Jsonb(told))
+        return row is not None and bool(row["is_heard"])
+
+    def page(self, bank_id: BankId, *, limit: int, offset: int) -> Page[Webhook]:
+        rows = self._session.rows(_SQL["page"], bank_id=bank_id, limit=limit, offset=offset)
+        return Page([_webhook(row) for row in rows if row["id"] is not None], rows[0]["total"])
+
+    def exists(self, bank_id: BankId, webhook_id: UUID) -> bool:
+        return self._session.row(_SQL["exists"], bank_id=bank_id, webhook_id=webhook_id) is not None
+
+    def add(self, bank_id: BankId, webhook_id: UUID, hook: NewWebhook, at_most: int) -> Webhook | None:
+        row = self._session.row(
+            _SQL["add"],
+            bank_id=bank_id,
+            webhook_id=webhook_id,
+            url=hook.url,
+            secret=hook.secret,
+            event_types=list(hook.event_types),
+            is_enabled=hook.is_enabled,
+            at_most=at_most,
+            **_http_params(hook.http),
+        )
+        return None if row is None else _webhook(row)
+
+    def change(self, bank_id: BankId, webhook_id: UUID, change: WebhookChange) -> Webhook | None:
+        row = self._session.row(
+            _SQL["change"],
+            bank_id=bank_id,
+            webhook_id=webhook_id,
+            url=change.url,
+            secret=change.secret,
+            sets_secret=change.sets_secret,
+            event_types=None if change.event_types is None else list(change.event_types),
+            is_enabled=change.is_enabled,
+            **_http_params(change.http),
+        )
+        return None if row is None else _webhook(row)
+
+    def remove(self, bank_id: BankId, webhook_id: UUID) -> bool:
+        return self._session.execute(_SQL["remove"], bank_id=bank_id, webhook_id=webhook_id) > 0
 
 
-def _row(event: WebhookEvent) -> dict[str, object]:
+def http_of(row: Row) -> HttpConfig:
+    """The columns that say how a receiver is called."""
+    return HttpConfig(row["method"], row["timeout_seconds"], row["headers"], row["params"])
+
+
+def _http_params(http: HttpConfig | None) -> dict[str, object]:
+    if http is None:
+        return dict.fromkeys(("method", "timeout_seconds", "headers", "params"))
+    return {
+        "method": http.method,
+        "timeout_seconds": http.timeout_seconds,
+        "headers": Jsonb(dict(http.headers)),
+        "params": Jsonb(dict(http.params)),
+    }
+
+
+def _told(event: WebhookEvent) -> dict[str, object]:
     return {
         "event_id": str(event.event_id),
         "event": event.event,
@@ -34,3 +94,15 @@ def _row(event: WebhookEvent) -> dict[str, object]:
         "status": event.status,
         "data": dict(event.data),
     }
+
+
+def _webhook(row: Row) -> Webhook:
+    return Webhook(
+        id=row["id"],
+        url=row["url"],
+        event_types=tuple(row["event_types"]),
+        is_enabled=row["is_enabled"],
+        http=http_of(row),
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )

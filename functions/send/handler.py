@@ -1,0 +1,25 @@
+"""The send door: orders from SQS, each one request to a receiver.  It has the internet, and nothing of the database.
+
+Calls jobs/send with the parts that runtime.py builds.
+"""
+
+from typing import Any
+
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from hindsight_aws.jobs.send import send
+from hindsight_aws.runtime import Runtime
+
+_runtime = Runtime.from_environment()
+_processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> Any:
+    """Handles each message on its own; answers `batchItemFailures`."""
+
+    def handle(record: SQSRecord) -> None:
+        send(_runtime.send_ports, record.body)
+
+    return process_partial_response(event=event, record_handler=handle, processor=_processor, context=context)
