@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from hindsight_aws.banks.field import BankField, Kind, above_zero, at_least, between, one_of, strings
-from hindsight_aws.banks.shapes import check_default_options, check_trigger
+from hindsight_aws.banks.shapes import check_boosts, check_default_options, check_trigger
 
-_NEEDS_CHUNKS = "reflect's own recalls bring no chunk text yet"
-_NEEDS_MODELS = "mental models are not served yet"
+_NEEDS_PAGES = "knowledge pages are not served yet"
 _NEEDS_DECISIONS = "there is no decision model: every decision is the task's own model's"
 _POSITIVE = at_least(1)
 _TRAIT = between(1, 5)
@@ -67,7 +66,6 @@ RECALL = (
         "recall_include_chunks",
         Kind.BOOLEAN,
         "Whether reflect's own recalls bring chunk text.",
-        without_effect=_NEEDS_CHUNKS,
     ),
     BankField(
         "recall_max_tokens",
@@ -82,7 +80,6 @@ RECALL = (
         "Chunk budget of reflect's own recalls.",
         at_least(0),
         "0 or more",
-        without_effect=_NEEDS_CHUNKS,
     ),
 )
 
@@ -97,7 +94,6 @@ REFLECT = (
         "Budget of source facts in reflect's observation search; -1 off, 0 unlimited.",
         at_least(-1),
         "-1 or more",
-        without_effect="reflect reads sources only when it expands an observation",
     ),
     BankField(
         "reflect_default_options",
@@ -109,10 +105,9 @@ REFLECT = (
     BankField(
         "mental_model_min_refresh_interval_seconds",
         Kind.INTEGER,
-        "Least time between automatic refreshes of a mental model.",
+        "Seconds from one refresh of a mental model to the next that comes by itself; it waits, and is not dropped.",
         at_least(0),
         "0 or more",
-        without_effect=_NEEDS_MODELS,
     ),
     BankField(
         "knowledge_page_default_trigger",
@@ -120,7 +115,7 @@ REFLECT = (
         "Trigger laid over the built-in one of new knowledge pages.",
         check_trigger,
         "trigger fields",
-        without_effect=_NEEDS_MODELS,
+        without_effect=_NEEDS_PAGES,
     ),
     BankField(
         "reflect_use_decision_model",
@@ -149,13 +144,11 @@ OTHER = (
         "Tools an MCP client of this bank may use; null: all.",
         strings,
         "list of tool names",
-        without_effect="MCP is not served yet",
     ),
     BankField(
         "audit_log_enabled",
         Kind.BOOLEAN,
-        "Whether calls on this bank are recorded.",
-        without_effect="audit is not built yet",
+        "Whether calls on this bank that may change something are recorded (howto/audit.md).",
     ),
     BankField(
         "llm_gemini_safety_settings",
@@ -180,6 +173,19 @@ OWN = (
         "they are shown, merged where the model finds them the same, or not looked for.",
         one_of("suggest", "merge", "off"),
         "`suggest`, `merge` or `off`",
+    ),
+    BankField(
+        "verify_directives",
+        Kind.BOOLEAN,
+        "Whether an answer that directives bind is checked against them by a model call of its own, and mended once.",
+    ),
+    BankField(
+        "recall_strategy_boosts",
+        Kind.OBJECT,
+        "Arms of recall whose finds count more: in which candidates are kept where there are too many, and beside what "
+        "a rerank model says.",
+        check_boosts,
+        "arm (`semantic`, `keyword`, `graph`, `temporal`) to level (`low`, `medium`, `high`)",
     ),
 )
 """Settings that the product whose clients we serve does not have."""

@@ -78,7 +78,7 @@ class BankConfig:
     disposition_empathy: int | None = None
     reflect_source_facts_max_tokens: int = -1
     reflect_default_options: Mapping[str, object] | None = None
-    mental_model_min_refresh_interval_seconds: int = 0
+    mental_model_min_refresh_interval_seconds: int = 300
     knowledge_page_default_trigger: Mapping[str, object] | None = None
     reflect_use_decision_model: bool = True
     mental_model_refresh_use_decision_model: bool = True
@@ -90,6 +90,8 @@ class BankConfig:
 
     volatile_tags: Sequence[str] = ("session:*",)
     near_duplicates: str = "suggest"
+    verify_directives: bool = True
+    recall_strategy_boosts: Mapping[str, str] | None = None
 
     def as_mapping(self) -> dict[str, object]:
         """Every setting by name, as JSON values."""

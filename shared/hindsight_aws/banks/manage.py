@@ -74,6 +74,23 @@ def configure(
     return Configured(bank.external_id, resolve(settings, after), after)
 
 
+def add_background(store: Store, settings: Settings, principal: Principal, external_id: str, text: str) -> BankProfile:
+    """Adds the text to the mission of a bank that exists, as a line of its own; one that it holds already is not added.
+
+    Guarantees: idempotent; atomic.  No model rewords anything.
+    Raises: AccessDenied; NotFound; InvalidRequest for a mission that would be too long or cannot be stored.
+    """
+    _require_settings(principal, external_id)
+    with store.transaction(principal.tenant_id) as tx:
+        bank = tx.banks.lock(external_id)
+        if bank is None:
+            raise bank_not_found(external_id)
+        lines = (resolve(settings, bank.overrides).reflect_mission or "").splitlines()
+        added = [line for line in text.strip().splitlines() if line.strip() and line not in lines]
+        updates = {"reflect_mission": "\n".join([*lines, *added])} if added else {}
+        return _apply(tx, settings, bank, BankChange(updates=updates))
+
+
 def reset(store: Store, settings: Settings, principal: Principal, external_id: str) -> Configured:
     """Takes every override away; a bank that is not there has none.  Raises AccessDenied."""
     require(principal, Permission.ADMIN)

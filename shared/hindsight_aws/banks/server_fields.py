@@ -44,7 +44,7 @@ _SERVER_NAMES = frozenset(
         "mental_model_history_max_entries", "mental_model_refresh_tick_seconds",
         "observation_history_max_entries", "operation_retention_days", "recall_boost_level",
         "recall_max_candidates_per_source", "recall_max_concurrent", "recall_max_query_tokens",
-        "recall_strategy_boosts", "recency_decay_function", "recency_decay_halflife_days",
+        "recency_decay_function", "recency_decay_halflife_days",
         "recency_decay_linear_window_days", "reflect_max_completion_tokens", "reflect_max_context_tokens",
         "reflect_max_iterations", "reflect_wall_timeout", "reranker_max_candidates",
         "reranker_max_candidates_low", "retain_attachment_max_count", "retain_attachment_max_size_mb",
@@ -52,8 +52,8 @@ _SERVER_NAMES = frozenset(
         "retain_max_completion_tokens", "retain_max_concurrent", "retain_memory_budget_mb",
         "retain_wall_timeout", "semantic_link_min_similarity", "semantic_min_similarity",
         "temporal_semantic_min_similarity", "text_search_extension", "text_search_extension_native_language",
-        "tokenizer_encoding", "webhook_allowed_hosts", "webhook_event_types", "webhook_expose_response_body",
-        "webhook_url", "worker_enabled", "worker_max_retries", "worker_task_retry_backoff_seconds",
+        "tokenizer_encoding", "webhook_expose_response_body", "worker_enabled", "worker_max_retries",
+        "worker_task_retry_backoff_seconds",
     }
 )
 # fmt: on

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 
 from hindsight_aws.errors import InvalidRequest
 from hindsight_aws.model.screening import parse_policy
-from hindsight_aws.model.strategy import parse
+from hindsight_aws.model.strategy import parse_new
 
 SCOPE_MODES = frozenset({"per_tag", "combined", "all_combinations", "shared"})
+_ARMS = ("semantic", "keyword", "graph", "temporal")
+_BOOST_LEVELS = ("low", "medium", "high")
 _LABEL_TYPES = ("value", "multi-values", "text", "multi-text", "map")
 _DEEPEST_MAP = 5
 _TAG_MODES = ("any", "all", "any_strict", "all_strict", "exact")
@@ -47,6 +49,15 @@ _OTHER_TRIGGERS = frozenset(
 )
 
 
+def check_boosts(name: str, value: object) -> None:
+    """Accepts an object of recall's arms and levels.  Raises InvalidRequest naming the arm."""
+    for arm, level in _object(name, value).items():
+        if arm not in _ARMS:
+            raise InvalidRequest(f"{name} must name arms of recall ({', '.join(_ARMS)}), got {_shown(arm)}")
+        if level not in _BOOST_LEVELS:
+            raise InvalidRequest(f"{name}.{arm} must be one of {', '.join(_BOOST_LEVELS)}, got {_shown(level)}")
+
+
 def check_default_scopes(name: str, value: object) -> None:
     """Accepts a scope mode or a list of tag lists.  Raises InvalidRequest."""
     if isinstance(value, str):
@@ -61,7 +72,7 @@ def check_default_scopes(name: str, value: object) -> None:
 
 def check_strategies(name: str, value: object) -> None:
     """Accepts a list of consolidation strategies, drafts included.  Raises InvalidRequest naming the entry."""
-    parse(value, name)
+    parse_new(value, name)
 
 
 def check_scope_limits(name: str, value: object) -> None:

@@ -8,13 +8,20 @@ from uuid import uuid4
 
 import pytest
 
+from hindsight_aws.banks import template
 from hindsight_aws.banks.manage import BankChange, configure, create_or_update, delete
+from hindsight_aws.banks.template import Template
+from hindsight_aws.errors import WorkRaced
+from hindsight_aws.mental_models.ports import ModelsDoor
 from hindsight_aws.model.ids import BankId, OperationId, TenantId
 from hindsight_aws.model.operation import RETAIN, NewOperation
 from hindsight_aws.model.principal import Principal
+from hindsight_aws.ports.clock import SystemClock
+from hindsight_aws.ports.directives import DirectiveText
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
+from tests.support.api import NoWorkflows
 from tests.support.contention import until_blocked
 from tests.support.database import Database
 from tests.support.units import Unit, insert_units, make_bank
@@ -130,3 +137,27 @@ def test_of_two_deletes_one_counts_what_went(
         second = deleting.result(timeout=10)
 
     assert (first, second) == (2, 0)
+
+
+def test_of_two_templates_laid_over_a_bank_at_once_one_adds_its_directive(
+    database: Database, store: PostgresStore, other: PostgresStore, principal: Principal
+) -> None:
+    configure(store, SETTINGS, principal, "b", THEIRS)
+    text = DirectiveText("polite", "Be polite.", 0, True, ())
+    door = ModelsDoor(other, NoWorkflows(), SystemClock(), SETTINGS)
+    wanted = Template("1", OURS, directives=[text])
+
+    with ThreadPoolExecutor(1) as pool:
+        with store.transaction(principal.tenant_id) as tx:
+            bank = tx.banks.lock("b")
+            assert bank is not None
+            tx.directives.add(bank.bank_id, uuid4(), text)
+            laying = pool.submit(template.apply, door, principal, "b", wanted)
+            until_blocked(database)
+        with pytest.raises(WorkRaced):
+            laying.result(timeout=10)
+
+    assert _overrides(store, principal.tenant_id) == THEIRS
+    again = template.apply(door, principal, "b", wanted)
+    assert (again.directives_created, again.directives_updated) == ([], [])
+    assert _overrides(store, principal.tenant_id) == OURS | THEIRS

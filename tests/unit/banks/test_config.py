@@ -16,7 +16,9 @@ from hindsight_aws.settings import Settings, WrongSetting
 from tests.support.golden import probes
 
 SETTINGS = Settings()
-OWN = {"volatile_tags", "near_duplicates"}
+OWN = {"volatile_tags", "near_duplicates", "recall_strategy_boosts", "verify_directives"}
+OTHERWISE = {"audit_log_enabled", "mental_model_min_refresh_interval_seconds"}
+"""Fields whose default is ours: a refresh storm costs too much to be the default."""
 STRATEGY = {"scopes": [{"tags": ["user:*"], "tags_match": "all"}], "observations_mission": "m"}
 
 
@@ -28,9 +30,10 @@ def test_the_fields_are_the_recorded_ones_with_the_recorded_defaults() -> None:
     ours = resolve(SETTINGS, {}).as_mapping()
 
     assert set(ours) - OWN == set(recorded)
-    assert {name: value for name, value in ours.items() if name not in OWN | {"audit_log_enabled"}} == {
-        name: value for name, value in recorded.items() if name != "audit_log_enabled"
+    assert {name: value for name, value in ours.items() if name not in OWN | OTHERWISE} == {
+        name: value for name, value in recorded.items() if name not in OTHERWISE
     }
+    assert ours["mental_model_min_refresh_interval_seconds"] == 300
     assert set(FIELDS) == set(DEFAULTS)
 
 
@@ -43,6 +46,14 @@ def test_the_fields_are_the_recorded_ones_with_the_recorded_defaults() -> None:
         ({"HINDSIGHT_API_LLM_TIMEOUT": 1}, "Cannot override static (server-level) fields: ['llm_timeout']"),
         ({"retain_chunk_size": "x"}, "retain_chunk_size must be an integer, got str"),
         ({"retain_chunk_size": True}, "retain_chunk_size must be an integer, got bool"),
+        (
+            {"recall_strategy_boosts": {"grpah": "high"}},
+            "recall_strategy_boosts must name arms of recall (semantic, keyword, graph, temporal), got 'grpah'",
+        ),
+        (
+            {"recall_strategy_boosts": {"graph": 3}},
+            "recall_strategy_boosts.graph must be one of low, medium, high, got 3",
+        ),
         ({"retain_chunk_size": 1.5}, "retain_chunk_size must be an integer, got float"),
         ({"retain_chunk_size": 0}, "retain_chunk_size must be an integer of at least 1, got 0"),
         ({"HINDSIGHT_API_RETAIN_CHUNK_SIZE": "x"}, "retain_chunk_size must be an integer, got str"),

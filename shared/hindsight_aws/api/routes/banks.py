@@ -10,7 +10,7 @@ from starlette.responses import Response
 from hindsight_aws.access import bank_patterns, is_limited
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
-from hindsight_aws.api.schemas.banks import CreateBankRequest
+from hindsight_aws.api.schemas.banks import AddBackgroundRequest, CreateBankRequest, UpdateDispositionRequest
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.banks import manage
 from hindsight_aws.banks.config import resolve
@@ -61,6 +61,23 @@ async def get_bank_profile(call: CallDep, bank_id: str) -> Response:
     return json_answer(_profile(described))
 
 
+@router.put("/{bank_id}/profile")
+async def update_bank_disposition(call: CallDep, bank_id: str, body: UpdateDispositionRequest) -> Response:
+    """Sets the traits of a bank that exists: retired upstream, still asked for by older clients."""
+    principal = call.principal(Permission.WRITE)
+    traits = {f"disposition_{trait}": value for trait, value in body.disposition.model_dump().items()}
+    made = manage.update(call.services.store, call.services.settings, principal, bank_id, BankChange(updates=traits))
+    return json_answer(_profile(made))
+
+
+@router.post("/{bank_id}/background")
+async def add_bank_background(call: CallDep, bank_id: str, body: AddBackgroundRequest) -> Response:
+    """Adds a text to the mission of a bank that exists: retired upstream, still asked for by older clients."""
+    principal = call.principal(Permission.WRITE)
+    made = manage.add_background(call.services.store, call.services.settings, principal, bank_id, body.content)
+    return json_answer({"mission": made.mission, "background": made.mission, "disposition": _disposition(made)})
+
+
 @router.delete("/{bank_id}")
 async def delete_bank(call: CallDep, bank_id: str) -> Response:
     """Removes the bank and all it holds; absent already is fine."""
@@ -101,6 +118,6 @@ def _item(summary: BankSummary, principal: Principal, settings: Settings) -> dic
         "fact_count": 0 if is_limited(principal) else summary.facts,
         "last_document_at": None if is_limited(principal) else summary.last_document_at,
         "last_write_at": None if is_limited(principal) else summary.last_write_at,
-        "display_alias": None,
-        "matched_aliases": [],
+        "display_alias": summary.primary_alias,
+        "matched_aliases": list(summary.matched_aliases),
     }
