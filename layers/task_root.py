@@ -22,7 +22,7 @@ def build_task_root(root: Path, directory: str, into: Path) -> Archive:
         raise TaskRootError(f"the topology names {directory}, which does not exist")
     with tempfile.TemporaryDirectory(prefix="hindsight-task-") as scratch:
         folder = Path(scratch) / "task"
-        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*"))
         compile_tree(folder, _MOUNTED_AT)
         archive = pack(folder, into / f"{directory.replace('/', '-')}.zip")
     if archive.zipped > LARGEST:

@@ -22,7 +22,7 @@ def build_product(root: Path, into: Path) -> Archive:
         shutil.copytree(
             root / "shared" / "hindsight_aws",
             folder / "python" / "hindsight_aws",
-            ignore=shutil.ignore_patterns("__pycache__", "*.pyc"),
+            ignore=shutil.ignore_patterns("__pycache__", "*.pyc", ".*"),
         )
         compile_tree(folder, _MOUNTED_AT)
         shutil.copyfile(Path(__file__).with_name(CERTIFICATES), folder / CERTIFICATES)

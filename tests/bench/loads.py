@@ -10,8 +10,11 @@ from typing import Final
 
 from tests.bench.calls import Client, Timed
 from tests.bench.corpus import Corpus
+from tests.bench.recall_inside import FILTERS, measure, reading
+from tests.bench.synthetic import Growth, grow
 from tests.bench.table import Row
 
+_RETAINED: Final = "retained"
 _WARM_UP: Final = 10
 _PER_REQUEST: Final = 100
 _LOOK_EVERY_S: Final = 0.1
@@ -20,14 +23,15 @@ _PEER_RECALL: Final = {
     (1_000, 1): "142 ms, 146 CPU-ms", (1_000, 16): "2,100 ms, 8/s", (10_000, 1): "235 ms, 262 CPU-ms",
     (10_000, 16): "3,300 ms", (50_000, 1): "322 ms, 377 CPU-ms", (50_000, 16): "3,400 ms",
 }  # fmt: skip
+_GOAL_INSIDE: Final = {1_000: "≤ 15 ms", 50_000: "≤ 60 ms"}
 _GOAL_RECALL: Final = {(1_000, 1): "≤ 50 ms", (1_000, 4): "≥ 40/s", (10_000, 1): "≤ 70 ms", (50_000, 1): "≤ 110 ms"}
 _PEER_DRAIN: Final = {(50, 0): "86 s, 496 calls", (50, 300): "108 s, 496 calls", (1, 0): "69 s, 110 calls"}
 _GOAL_DRAIN: Final = {(50, 300): "≤ 15 s, ≤ 110 calls"}
 
 
 async def bulk(client: Client, count: int) -> list[Row]:
-    """Fills the bank that `recall` asks, without a text model: one document and 100 items a request, two at once."""
-    bank = f"bulk-{count}"
+    """Fills a bank without a text model: one document and 100 items a request, two at once."""
+    bank = _RETAINED
     await client.make_bank(bank, retain_extraction_mode="chunks", enable_observations=False)
     corpus = Corpus(count)
     items = [_item(corpus.fact(), number) for number in range(count)]
@@ -38,20 +42,48 @@ async def bulk(client: Client, count: int) -> list[Row]:
     return [Row(f"bulk retain of {count:,}", ours, "41/s", "≥ 60/s, ≤ 12 CPU-ms + embedding")]
 
 
-async def recall(client: Client, size: int, at_once: Sequence[int], calls: int) -> list[Row]:
+async def growth(client: Client, growths: Sequence[Growth]) -> list[Row]:
+    """Makes banks out of the one that was filled by `bulk`."""
+    begun = time.perf_counter()
+    grow(client.system.superuser_url, _RETAINED, growths)
+    made = sum(len(growth.names) * growth.rows for growth in growths)
+    return [Row(f"{made:,} facts made by SQL, with indexes", f"{time.perf_counter() - begun:.0f} s")]
+
+
+async def recall(client: Client, size: int, at_once: Sequence[int], calls: int, among: str = "") -> list[Row]:
     """Questions to a bank of that size, so many at once."""
-    bank, corpus = f"bulk-{size}", Corpus(99)
+    bank, corpus = bank_of(size), Corpus(99)
     for callers in (1, *at_once):  # every environment that will be needed is started before the clock is
         await client.timed([partial(client.recall, bank, corpus.question()) for _ in range(_WARM_UP)], callers)
     rows = []
     for callers in at_once:
         jobs = [partial(client.recall, bank, corpus.question()) for _ in range(calls)]
         took = await client.timed(jobs, callers)
-        title = f"recall in {size:,}, {callers} at once"
+        title = f"recall in {size:,}{among}, {callers} at once"
         rows.append(
             Row(title, _latency(took), _PEER_RECALL.get((size, callers), ""), _GOAL_RECALL.get((size, callers), ""))
         )
     return rows
+
+
+async def inside(client: Client, size: int, calls: int, among: str = "") -> list[Row]:
+    """Questions to a bank of that size inside the function, one after the other."""
+    rows = []
+    with reading(client.system) as store:
+        for told, tags in FILTERS.items():
+            took = measure(client.system, store, bank_of(size), calls, tags)
+            ours = (
+                f"{took.p50:.0f} ms (p95 {took.p95:.0f}), {took.cpu:.0f} CPU-ms + {took.database:.0f} database, "
+                f"{took.results} results of {took.kib} KiB"
+            )
+            goal = "" if told else _GOAL_INSIDE.get(size, "")
+            rows.append(Row(f"inside recall in {size:,}{among}{told}", ours, "", goal))
+    return rows
+
+
+def bank_of(size: int) -> str:
+    """The bank of so many facts, made by `growth`."""
+    return f"grown-{size}"
 
 
 async def retain(client: Client, facts: int, calls: int) -> list[Row]:

@@ -41,6 +41,7 @@ class System:
     pid: int
     base_url: str
     bedrock_url: str
+    superuser_url: str
 
     def cpu(self) -> Cpu:
         """CPU time of the whole process tree so far."""
@@ -66,16 +67,16 @@ def running_system() -> Iterator[System]:
             process.wait(30)
 
 
-def _addresses(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """The API's and the models' addresses, as the stack announces them."""
+def _addresses(process: subprocess.Popen[str]) -> tuple[str, str, str]:
+    """The addresses of the API, the models and the database, as the stack announces them."""
     assert process.stdout is not None
     found: dict[str, str] = {}
     give_up_at = time.monotonic() + _UP_WITHIN_S
     for line in process.stdout:
-        if match := re.match(r"\s*(HTTP API|Bedrock)\s+(http://\S+)", line):
+        if match := re.match(r"\s*(HTTP API|Bedrock|Postgres)\s+(\w+://\S+)", line):
             found[match[1]] = match[2]
-        if len(found) == 2:
-            return found["HTTP API"], found["Bedrock"]
+        if len(found) == 3:
+            return found["HTTP API"], found["Bedrock"], found["Postgres"]
         if time.monotonic() > give_up_at:
             break
     raise RuntimeError("the stack did not come up")

@@ -52,6 +52,10 @@ def test_the_cdks_own_context_is_passed_over() -> None:
         ({"settings": {"PATH": "x"}}, "only HINDSIGHT_API_ names may be set, not PATH"),
         ({"settings": {"HINDSIGHT_API_NOPE": "x"}}, "no function reads HINDSIGHT_API_NOPE"),
         ({"settings": {"HINDSIGHT_API_LLM_TIMEOUT": "-1"}}, "HINDSIGHT_API_LLM_TIMEOUT: "),
+        (
+            {"settings": {"HINDSIGHT_API_CONSOLIDATION_STRATEGIES": '[{"scope": []}]'}},
+            "HINDSIGHT_API_CONSOLIDATION_STRATEGIES[0] has unknown key 'scope'",
+        ),
         ({"profile": "prod", "databaseMinCapacity": "0"}, "a prod database does not pause"),
         ({"databaseMinCapacity": "8"}, "databaseMaxCapacity must be at least databaseMinCapacity"),
         ({"region": "eu-central-1"}, "is not offered in eu-central-1"),
@@ -64,6 +68,21 @@ def test_a_wrong_value_is_named_in_a_sentence(context: dict[str, object], senten
         read_config(context)
 
     assert sentence in str(refused.value)
+
+
+def test_what_banks_inherit_from_the_server_may_be_set_for_every_function() -> None:
+    strategies = '[{"scopes": [{"tags": ["company:*"]}], "observations_mission": "Name nobody."}]'
+    given = {"HINDSIGHT_API_CONSOLIDATION_STRATEGIES": strategies, "HINDSIGHT_API_OBSERVATIONS_MISSION": "Be brief."}
+
+    assert read_config({"settings": given}).settings == given
+
+
+def test_webhooks_of_a_deployment_cannot_lead_into_a_private_network() -> None:
+    with pytest.raises(ConfigError, match="HINDSIGHT_API_WEBHOOK_ALLOWED_HOSTS lets webhooks reach a private network"):
+        read_config({"settings": {"HINDSIGHT_API_WEBHOOK_ALLOWED_HOSTS": '["127.0.0.1"]'}})
+
+    told = {"HINDSIGHT_API_WEBHOOK_EVENT_TYPES": '["retain.completed"]'}
+    assert read_config({"settings": told}).settings == told
 
 
 def test_every_wrong_value_has_its_sentence() -> None:

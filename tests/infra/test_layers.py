@@ -76,12 +76,14 @@ def test_the_product_layer_holds_sources_sql_and_certificates_and_no_leftovers(t
     package = checkout / "shared" / "hindsight_aws"
     (package / "__pycache__").mkdir()
     (package / "__pycache__" / "old.cpython-311.pyc").write_bytes(b"stale")
+    (package / ".mypy_cache").mkdir()
+    (package / ".mypy_cache" / "cache.db").write_bytes(b"a checker's")
     (package / "query.sql").write_text("SELECT 1\n", encoding="utf-8")
 
     names = _names(build_product(checkout, tmp_path / "built").path)
 
     assert {"python/hindsight_aws/greeting.py", "python/hindsight_aws/query.sql", CERTIFICATES} <= names
-    assert not any("old" in name for name in names)
+    assert not any("old" in name or ".mypy_cache" in name for name in names)
 
 
 @_needs_lambdas_python

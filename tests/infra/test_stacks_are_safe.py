@@ -136,7 +136,25 @@ def test_a_functions_own_code_cannot_touch_network_interfaces(service: Template)
             statement for statement in service.statements(service.role(entry.name)) if statement["Effect"] == "Deny"
         ]
 
-        assert [statement["Condition"] for statement in denied] == [{"Null": {"lambda:SourceFunctionArn": "false"}}]
+        own = [] if entry.internet else [{"Null": {"lambda:SourceFunctionArn": "false"}}]
+        assert [statement["Condition"] for statement in denied] == own
+
+
+def test_the_one_function_with_the_internet_is_outside_the_network_and_may_only_use_its_queues(
+    service: Template,
+) -> None:
+    functions = service.of_type("AWS::Lambda::Function").values()
+    ours = [each for each in functions if each["Description"].startswith("hindsight-aws ")]
+    outside = {each["Description"] for each in ours if "VpcConfig" not in each}
+    actions = {
+        action.partition(":")[0]
+        for statement in service.statements(service.role("send"))
+        for action in statement["Action"]
+    }
+
+    assert [entry.name for entry in TOPOLOGY.functions if entry.internet] == ["send"]
+    assert outside == {"hindsight-aws send"}
+    assert actions == {"logs", "sqs", "kms", "xray"}
 
 
 def test_the_database_is_private_encrypted_and_kept(data: Template) -> None:

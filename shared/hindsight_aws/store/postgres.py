@@ -1,13 +1,12 @@
-"""The Store over Postgres: opens tenant-bound transactions and hands out their repositories.
+"""The Store over Postgres: opens tenant-bound transactions, whose repositories transaction.py hands out.
 
-Made by runtime.py; calls the repositories of this package.
+Made by runtime.py; calls transaction.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -18,32 +17,13 @@ from hindsight_aws.errors import DatabaseRefused, DatabaseTooSlow, DatabaseUnava
 from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.ports.store import DueWork, KeyRecord
-from hindsight_aws.store.banks import PostgresBanks
-from hindsight_aws.store.compaction import PostgresCompactions
 from hindsight_aws.store.connection import ConnectionHolder, PgConnection
-from hindsight_aws.store.consolidation import PostgresConsolidation
-from hindsight_aws.store.curation import PostgresCuration
-from hindsight_aws.store.documents import PostgresDocuments
-from hindsight_aws.store.entities import PostgresEntities
-from hindsight_aws.store.graph import PostgresGraphs
 from hindsight_aws.store.index import write_counts
-from hindsight_aws.store.links import PostgresLinks
-from hindsight_aws.store.memories import PostgresMemories
-from hindsight_aws.store.observations import PostgresObservations
-from hindsight_aws.store.operations import PostgresOperations
 from hindsight_aws.store.queries import Query, queries
-from hindsight_aws.store.rebuilds import PostgresRebuilds
-from hindsight_aws.store.recall import PostgresRecallReads
-from hindsight_aws.store.reflect import PostgresReflectRuns
-from hindsight_aws.store.runs import PostgresRuns
-from hindsight_aws.store.scopes import PostgresScopes
 from hindsight_aws.store.session import Session
-from hindsight_aws.store.stats import PostgresStats
-from hindsight_aws.store.tags import PostgresTags
-from hindsight_aws.store.tenants import PostgresTenants
-from hindsight_aws.store.uploads import PostgresUploads
-from hindsight_aws.store.usage import PostgresUsageLedger
-from hindsight_aws.store.webhooks import PostgresWebhooks
+from hindsight_aws.store.transaction import PostgresTransaction
+
+__all__ = ["PostgresStore", "PostgresTransaction"]
 
 _TRANSACTION = queries("transaction")
 _CROSSING = queries("crossing")
@@ -53,104 +33,6 @@ _RACES = (
     psycopg.errors.SerializationFailure,
     psycopg.errors.LockNotAvailable,
 )
-
-
-class PostgresTransaction:
-    """The repositories of one transaction, each made when first asked for."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-
-    @cached_property
-    def recall(self) -> PostgresRecallReads:
-        return PostgresRecallReads(self.session)
-
-    @cached_property
-    def reflect(self) -> PostgresReflectRuns:
-        return PostgresReflectRuns(self.session)
-
-    @cached_property
-    def tenants(self) -> PostgresTenants:
-        return PostgresTenants(self.session)
-
-    @cached_property
-    def consolidation(self) -> PostgresConsolidation:
-        return PostgresConsolidation(self.session)
-
-    @cached_property
-    def compactions(self) -> PostgresCompactions:
-        return PostgresCompactions(self.session)
-
-    @cached_property
-    def webhooks(self) -> PostgresWebhooks:
-        return PostgresWebhooks(self.session)
-
-    @cached_property
-    def runs(self) -> PostgresRuns:
-        return PostgresRuns(self.session)
-
-    @cached_property
-    def rebuilds(self) -> PostgresRebuilds:
-        return PostgresRebuilds(self.session)
-
-    @cached_property
-    def observations(self) -> PostgresObservations:
-        return PostgresObservations(self.session)
-
-    @cached_property
-    def uploads(self) -> PostgresUploads:
-        return PostgresUploads(self.session)
-
-    @cached_property
-    def operations(self) -> PostgresOperations:
-        return PostgresOperations(self.session)
-
-    @cached_property
-    def documents(self) -> PostgresDocuments:
-        return PostgresDocuments(self.session)
-
-    @cached_property
-    def memories(self) -> PostgresMemories:
-        return PostgresMemories(self.session)
-
-    @cached_property
-    def links(self) -> PostgresLinks:
-        return PostgresLinks(self.session)
-
-    @cached_property
-    def curation(self) -> PostgresCuration:
-        return PostgresCuration(self.session)
-
-    @cached_property
-    def entities(self) -> PostgresEntities:
-        return PostgresEntities(self.session)
-
-    @cached_property
-    def scopes(self) -> PostgresScopes:
-        return PostgresScopes(self.session)
-
-    @cached_property
-    def tags(self) -> PostgresTags:
-        return PostgresTags(self.session)
-
-    @cached_property
-    def graphs(self) -> PostgresGraphs:
-        return PostgresGraphs(self.session)
-
-    @cached_property
-    def stats(self) -> PostgresStats:
-        return PostgresStats(self.session)
-
-    @cached_property
-    def usage(self) -> PostgresUsageLedger:
-        return PostgresUsageLedger(self.session)
-
-    def together(self) -> AbstractContextManager[None]:
-        return self.session.pipeline()
-
-    @cached_property
-    def banks(self) -> PostgresBanks:
-        return PostgresBanks(self.session)
 
 
 class PostgresStore:
@@ -215,7 +97,7 @@ class PostgresStore:
             is_revoked=row["is_revoked"],
         )
 
-    def due_work(
+    def due_work(  # noqa: PLR0913  # each is a setting that another kind of work is due by
         self,
         at_most: int,
         *,
@@ -224,6 +106,9 @@ class PostgresStore:
         server_policy: str | None = None,
         retention_days: int = 0,
         compaction_seconds: float = 0.0,
+        run_seconds: float = 604_800.0,
+        everywhere: bool = False,
+        audit_days: int = -1,
     ) -> list[DueWork]:
         asked: dict[str, object] = {
             "at_most": at_most,
@@ -232,6 +117,9 @@ class PostgresStore:
             "server_policy": server_policy,
             "retention_days": retention_days,
             "compaction_seconds": compaction_seconds,
+            "run_seconds": run_seconds,
+            "everywhere": everywhere,
+            "audit_days": audit_days,
         }
         found = self._cross(_CROSSING["due_work"], asked)
         return [DueWork(row["tenant_id"], row["kind"], row["bank_id"], row["id"]) for row in found]
