@@ -17,8 +17,8 @@ demo: .venv/demo.stamp $(MODEL) ## start the stack, tell it a conversation, show
 run: .venv/demo.stamp $(MODEL) ## serve the API on 127.0.0.1:8888 until Ctrl-C (PORT=n: elsewhere; docs/howto/local-model.md: models)
 	@$(PYTHON) -m infra.local up --port $(PORT)
 
-test: .venv/dev.stamp ## run every test in small doses (ARGS="-k scope": pass on to pytest)
-	@$(PYTHON) -m pytest $(ARGS)
+test: .venv/dev.stamp ## run every test in small doses (ARGS="-k scope": pass on to pytest; -n0: in one process)
+	@$(PYTHON) -m pytest -n auto --maxprocesses 2 --dist loadfile $(ARGS)
 
 test-deep: .venv/dev.stamp ## run the same tests in full doses (SEED=n: repeat a run)
 	@HINDSIGHT_TEST_DOSE=deep $(PYTHON) -m pytest --timeout=1800 --hypothesis-seed=$(or $(SEED),$(shell date +%s)) $(ARGS)
