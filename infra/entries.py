@@ -128,19 +128,23 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One Lambda function: a door in `functions/<name>` and everything it needs and may do."""
+    """One Lambda function: a door in `functions/<name>` and everything it needs and may do.
+
+    `internet`: it is outside the private network, and so can reach neither the database nor what else is in there.
+    """
 
     name: str
     triggers: tuple[Trigger, ...]
     timeout: int
     memory: int
     max_concurrency: int
-    database_role: DatabaseRole
+    database_role: DatabaseRole | None
     models: tuple[ModelUse, ...] = ()
     sends_to: tuple[str, ...] = ()
     starts: tuple[str, ...] = ()
     files: tuple[FileUse, ...] = ()
     function_url: bool = False
+    internet: bool = False
     handler: str = "handler.handler"
     layers: tuple[str, ...] = ("dependencies", "product")
     settings: tuple[str, ...] = ()
@@ -197,6 +201,8 @@ class Topology:
                     raise TopologyError(f"the topology has no workflow named {name!r}")
             if function.files and self.bucket is None:
                 raise TopologyError(f"the topology has no bucket for the files of {function.name!r}")
+            if function.internet == (function.database_role is not None):
+                raise TopologyError(f"{function.name!r} must have either a database role or the internet")
         for function, trigger in self.each(QueueTrigger):
             least = VISIBILITY_PER_TIMEOUT * function.timeout
             if self.queue(trigger.queue).visibility < least:

@@ -53,6 +53,7 @@ __all__ = [
 
 _MEMORIES: Final = "/v1/default/banks/{bank_id}/memories"
 _FILES: Final = "/v1/default/banks/{bank_id}/files"
+_MENTAL_MODELS: Final = "/v1/default/banks/{bank_id}/mental-models"
 _CALLS_OF_MINUTES: Final = 300
 
 TOPOLOGY: Final = Topology(
@@ -60,6 +61,9 @@ TOPOLOGY: Final = Topology(
         Queue("ingest", visibility=VISIBILITY_PER_TIMEOUT * _CALLS_OF_MINUTES),
         Queue("consolidate", visibility=VISIBILITY_PER_TIMEOUT * _CALLS_OF_MINUTES),
         Queue("convert", visibility=VISIBILITY_PER_TIMEOUT * _CALLS_OF_MINUTES),
+        Queue("deliver", visibility=VISIBILITY_PER_TIMEOUT * 60),
+        # An order is dropped once its lease has run out; what is left holds headers that are a receiver's own business.
+        Queue("send", visibility=VISIBILITY_PER_TIMEOUT * 75, retention=3600, dead_letter_retention=24 * 3600),
     ),
     bucket=Bucket("files", keep_days=7),
     functions=(
@@ -70,19 +74,20 @@ TOPOLOGY: Final = Topology(
                 Route("POST", f"{_MEMORIES}/dry-run-extract"),
                 Route("POST", f"{_FILES}/retain"),
                 Route("POST", f"{_FILES}/uploads"),
+                Route("POST", "/v1/default/banks/{bank_id}/health/llm"),
             ),
             timeout=_CALLS_OF_MINUTES,
             memory=1769,
             max_concurrency=50,
             database_role=DatabaseRole.WRITE,
             models=(ModelUse.TEXT, ModelUse.EMBEDDINGS),
-            sends_to=("ingest", "consolidate", "convert"),
+            sends_to=("ingest", "consolidate", "convert", "deliver"),
             files=(FileUse.PUT, FileUse.GET),
             function_url=True,
         ),
         Function(
             name="recall",
-            triggers=(Route("POST", f"{_MEMORIES}/recall"),),
+            triggers=(Route("POST", f"{_MEMORIES}/recall"), Route("POST", "/v1/default/recall")),
             timeout=60,
             memory=1769,
             max_concurrency=100,
@@ -92,7 +97,13 @@ TOPOLOGY: Final = Topology(
         ),
         Function(
             name="reflect",
-            triggers=(Route("POST", "/v1/default/banks/{bank_id}/reflect"),),
+            triggers=(
+                Route("POST", "/v1/default/banks/{bank_id}/reflect"),
+                Route("POST", _MENTAL_MODELS),
+                Route("POST", f"{_MENTAL_MODELS}/{{mental_model_id}}/refresh"),
+                Route("POST", f"{_MENTAL_MODELS}/{{mental_model_id}}/dry-run-refresh"),
+                Route("POST", "/v1/default/banks/{bank_id}/import"),
+            ),
             timeout=_CALLS_OF_MINUTES,
             memory=1024,
             max_concurrency=100,
@@ -121,6 +132,18 @@ TOPOLOGY: Final = Topology(
             function_url=True,
         ),
         Function(
+            name="mcp",
+            triggers=(Route("ANY", "/mcp"), Route("ANY", "/mcp/{proxy+}")),
+            timeout=_CALLS_OF_MINUTES,
+            memory=1769,
+            max_concurrency=20,
+            database_role=DatabaseRole.WRITE,
+            models=(ModelUse.TEXT, ModelUse.EMBEDDINGS, ModelUse.RERANK),
+            sends_to=("ingest", "consolidate", "convert", "deliver"),
+            starts=("reflect",),
+            function_url=True,
+        ),
+        Function(
             name="ingest",
             triggers=(QueueTrigger("ingest", batch_size=1, max_concurrency=20),),
             timeout=_CALLS_OF_MINUTES,
@@ -128,7 +151,7 @@ TOPOLOGY: Final = Topology(
             max_concurrency=20,
             database_role=DatabaseRole.WRITE,
             models=(ModelUse.TEXT, ModelUse.EMBEDDINGS),
-            sends_to=("ingest", "consolidate", "convert"),
+            sends_to=("ingest", "consolidate", "convert", "deliver"),
         ),
         Function(
             name="convert",
@@ -149,7 +172,27 @@ TOPOLOGY: Final = Topology(
             max_concurrency=20,
             database_role=DatabaseRole.WRITE,
             models=(ModelUse.TEXT, ModelUse.EMBEDDINGS),
-            sends_to=("consolidate",),
+            sends_to=("consolidate", "deliver"),
+            starts=("reflect",),
+        ),
+        Function(
+            name="deliver",
+            triggers=(QueueTrigger("deliver", batch_size=10, max_concurrency=10),),
+            timeout=60,
+            memory=512,
+            max_concurrency=10,
+            database_role=DatabaseRole.WRITE,
+            sends_to=("deliver", "send"),
+        ),
+        Function(
+            name="send",
+            triggers=(QueueTrigger("send", batch_size=1, max_concurrency=20),),
+            timeout=75,
+            memory=256,
+            max_concurrency=20,
+            database_role=None,
+            sends_to=("deliver",),
+            internet=True,
         ),
         Function(
             name="sweep",
@@ -158,7 +201,8 @@ TOPOLOGY: Final = Topology(
             memory=512,
             max_concurrency=1,
             database_role=DatabaseRole.WRITE,
-            sends_to=("ingest", "consolidate", "convert"),
+            sends_to=("ingest", "consolidate", "convert", "deliver"),
+            starts=("reflect",),
         ),
         Function(
             name="migrate",

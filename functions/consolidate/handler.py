@@ -20,6 +20,11 @@ def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     """Handles each message on its own; answers `batchItemFailures`."""
 
     def handle(record: SQSRecord) -> None:
-        consolidate(_runtime.consolidation_ports, record.body, lambda: context.get_remaining_time_in_millis() / 1000)
+        consolidate(
+            _runtime.consolidation_ports,
+            record.body,
+            lambda: context.get_remaining_time_in_millis() / 1000,
+            _runtime.models_door,
+        )
 
     return process_partial_response(event=event, record_handler=handle, processor=_processor, context=context)

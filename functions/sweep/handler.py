@@ -10,4 +10,4 @@ _runtime = Runtime.from_environment()
 
 def handler(_event: dict[str, Any], _context: object) -> dict[str, int]:
     """Wakes stranded work; answers how much of each kind there was."""
-    return sweep(_runtime.store, _runtime.wakeups, _runtime.settings).woken
+    return sweep(_runtime.store, _runtime.wakeups, _runtime.settings, _runtime.models_door).woken

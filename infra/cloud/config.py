@@ -11,7 +11,9 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
-from hindsight_aws.settings import Settings
+from hindsight_aws.banks.config import server_defaults
+from hindsight_aws.banks.fields import FIELDS
+from hindsight_aws.settings import Settings, WrongSetting, bank_defaults_in
 from infra.cloud.errors import ConfigError
 from infra.cloud.inference import Geography, geography_of
 from infra.topology import ModelUse
@@ -66,6 +68,10 @@ class CloudConfig(BaseModel):
     flow_log_days: Annotated[RetentionDays, BeforeValidator(_number_in_text)] = 7
     log_days: Annotated[RetentionDays, BeforeValidator(_number_in_text)] = 30
 
+    workflow_type: Literal["STANDARD", "EXPRESS"] = Field(
+        "STANDARD",
+        description="EXPRESS costs a tenth and keeps no history but its log; its steps may run twice, which they bear.",
+    )
     reserve_concurrency: bool = Field(False, description="A new account's quota is too small to reserve from.")
     throttle_rate: float = Field(50, gt=0, description="Requests a second over all clients.")
     throttle_burst: int = Field(100, gt=0)
@@ -85,10 +91,14 @@ class CloudConfig(BaseModel):
         foreign = sorted(name for name in given if not name.startswith("HINDSIGHT_API_"))
         if foreign:
             raise ValueError(f"only HINDSIGHT_API_ names may be set, not {', '.join(foreign)}")
-        unknown = sorted(name for name in given if name.lower() not in Settings.model_fields)
+        of_banks = {f"HINDSIGHT_API_{name.upper()}" for name in FIELDS}
+        unknown = sorted(name for name in given if name.lower() not in Settings.model_fields and name not in of_banks)
         if unknown:
             raise ValueError(f"no function reads {', '.join(unknown)}")
-        _function_settings(given)
+        try:
+            server_defaults(_function_settings(given))
+        except WrongSetting as wrong:
+            raise ValueError(str(wrong)) from None
         return given
 
     @model_validator(mode="after")
@@ -180,8 +190,9 @@ def _sentences(wrong: ValidationError) -> Iterator[str]:
 def _function_settings(given: Mapping[str, str]) -> Settings:
     """The settings as a function will read them. Raises: ValueError, naming the variable."""
     try:
-        return Settings.model_validate({name.lower(): value for name, value in given.items()})
+        own = {name.lower(): value for name, value in given.items() if name.lower() in Settings.model_fields}
+        return Settings.model_validate({**own, "bank_defaults": bank_defaults_in(given)})
     except ValidationError as wrong:
-        raise ValueError(
-            "; ".join(f"{str(error['loc'][0]).upper()}: {error['msg']}" for error in wrong.errors())
-        ) from None
+        # What a rule over several settings says names them itself.
+        sentences = [": ".join([*(str(at).upper() for at in each["loc"][:1]), each["msg"]]) for each in wrong.errors()]
+        raise ValueError("; ".join(sentences)) from None

@@ -92,7 +92,7 @@ class Functions(Construct):
         log = logs.LogGroup(
             place, "Log", retention=retention(self._config.log_days), removal_policy=RemovalPolicy.DESTROY
         )
-        role = function_role(place, "Role", log=log, statements=self._statements(entry))
+        role = function_role(place, "Role", log=log, statements=self._statements(entry), in_network=not entry.internet)
         is_scheduled = any(isinstance(trigger, ScheduleTrigger) for trigger in entry.triggers)
         function = lambda_.Function(
             place,
@@ -111,8 +111,8 @@ class Functions(Construct):
             log_group=log,
             logging_format=lambda_.LoggingFormat.JSON,
             tracing=lambda_.Tracing.ACTIVE,
-            vpc=self._around.network.vpc,
-            security_groups=self._groups(entry),
+            vpc=None if entry.internet else self._around.network.vpc,
+            security_groups=None if entry.internet else self._groups(entry),
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if entry.is_api else None,
             current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),
         )
@@ -128,8 +128,9 @@ class Functions(Construct):
         return Deployed(entry, function, alias, role)
 
     def _statements(self, entry: Function) -> list[iam.PolicyStatement]:
+        role = entry.database_role
         return [
-            self._around.database.sign_in(entry.database_role),
+            *(() if role is None else (self._around.database.sign_in(role),)),
             *self._around.queues.statements(entry),
             *(self._around.files.statements(entry) if self._around.files is not None else ()),
             *model_statements(entry, self._config),
@@ -148,10 +149,11 @@ class Functions(Construct):
         around = self._around
         variables = {
             "HINDSIGHT_ENVIRONMENT": "cloud",
-            "HINDSIGHT_DATABASE_URL": around.database.url(entry.database_role),
             "POWERTOOLS_SERVICE_NAME": entry.name,
             **self._config.settings,
         }
+        if entry.database_role is not None:
+            variables["HINDSIGHT_DATABASE_URL"] = around.database.url(entry.database_role)
         if entry.database_role is DatabaseRole.MIGRATE:
             variables["HINDSIGHT_DATABASE_SECRET_ARN"] = around.database.administrator_secret
         if entry.files and around.files is not None:

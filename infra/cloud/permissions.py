@@ -26,14 +26,14 @@ _CHANGE_INTERFACES: Final = (
 
 
 def function_role(
-    scope: Construct, name: str, *, log: logs.LogGroup, statements: Iterable[iam.PolicyStatement]
+    scope: Construct, name: str, *, log: logs.LogGroup, statements: Iterable[iam.PolicyStatement], in_network: bool
 ) -> iam.Role:
-    """A role that only Lambda assumes: its own log, its network interfaces, its traces, and `statements`."""
+    """A role that only Lambda assumes: its own log, its network interfaces if it has any, its traces, `statements`."""
     role = iam.Role(scope, name, assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
     write_log = iam.PolicyStatement(
         actions=["logs:CreateLogStream", "logs:PutLogEvents"], resources=[log.log_group_arn]
     )
-    for statement in (write_log, *_network_interfaces(), *statements):
+    for statement in (write_log, *(_network_interfaces() if in_network else ()), *statements):
         role.add_to_policy(statement)
     return role
 

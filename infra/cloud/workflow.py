@@ -22,10 +22,11 @@ from infra.topology import Topology, WorkflowTrigger, workflow_setting
 
 _DEFINITIONS: Final = Path(__file__).parents[1] / "workflows"
 _PLACEHOLDER: Final = re.compile(r"\$\{(\w+)\}")
+_TYPES: Final = {"STANDARD": sfn.StateMachineType.STANDARD, "EXPRESS": sfn.StateMachineType.EXPRESS}
 
 
 class Workflows(Construct):
-    """One standard state machine per workflow, which may invoke its own tasks' functions and nothing else.
+    """One state machine per workflow, which may invoke its own tasks' functions and nothing else.
 
     Raises: WorkflowDefinitionError, when a definition is missing, is no JSON, or names a function that is no task.
     """
@@ -62,7 +63,7 @@ class Workflows(Construct):
         return sfn.StateMachine(
             place,
             "Machine",
-            state_machine_type=sfn.StateMachineType.STANDARD,
+            state_machine_type=_TYPES[self._config.workflow_type],
             role=role,
             definition_body=sfn.DefinitionBody.from_string(_definition(workflow, tasks)),
             definition_substitutions={_placeholder(task): task.alias.function_arn for task in tasks},

@@ -13,6 +13,7 @@ from infra.local.functions import Outcome
 from infra.local.options import StackOptions
 from infra.local.queue_controls import QueueControls
 from infra.local.supervisor import Supervisor
+from infra.local.variables import function_variables
 
 Answer = TypeVar("Answer")
 
@@ -85,11 +86,6 @@ class LocalStack:
         return [] if bucket is None else self._supervisor.objects.keys(bucket.name)
 
     @property
-    def workflow_url(self) -> str:
-        """The Step Functions endpoint, for real clients."""
-        return self._supervisor.addresses.workflows
-
-    @property
     def bedrock_url(self) -> str:
         """The Bedrock endpoint; its controls are under `/__stub__`. Raises: StackError, when it was left out."""
         if self._supervisor.bedrock is None:
@@ -120,6 +116,11 @@ class LocalStack:
         if server is None or wire is None or self._loop is None:
             raise StackError("this stack was started without faults: StackOptions(faults=True)")
         return Faults(self._loop, server, wire)
+
+    def variables_of(self, function: str) -> dict[str, str]:
+        """The environment of the processes of this function."""
+        entry = self.options.topology.function(function)
+        return function_variables(entry, self.options, self._supervisor.addresses)
 
     def invoke(self, function: str, payload: bytes) -> Outcome:
         """Runs one event of a function and waits for its end."""

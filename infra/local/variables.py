@@ -51,9 +51,10 @@ def function_variables(function: Function, options: StackOptions, addresses: Add
         "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
         "AWS_LAMBDA_LOG_STREAM_NAME": "local",
         "HINDSIGHT_ENVIRONMENT": "local",
-        "HINDSIGHT_DEV_TENANT": str(options.dev_tenant),
-        "HINDSIGHT_DATABASE_URL": addresses.database_urls[function.database_role.value],
     }
+    if function.database_role is not None:
+        variables["HINDSIGHT_DEV_TENANT"] = str(options.dev_tenant)
+        variables["HINDSIGHT_DATABASE_URL"] = addresses.database_urls[function.database_role.value]
     variables |= aws_variables(options.bedrock_aws)
     variables["AWS_ENDPOINT_URL_SQS"] = addresses.sqs
     if addresses.bedrock is not None:

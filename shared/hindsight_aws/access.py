@@ -106,12 +106,49 @@ class DocumentSight:
 
 def document_sight(principal: Principal, tags: TagFilter | None = None) -> DocumentSight:
     """What a read of documents may return when it asks for these tags (None: all that the caller may see)."""
-    return DocumentSight(document_tags(principal, tags), principal.forced_tags)
+    return DocumentSight((tags or TagFilter()).narrowed(principal.forced_tags), principal.forced_tags)
 
 
-def document_tags(principal: Principal, tags: TagFilter | None = None) -> TagFilter:
-    """The tag filter of a read of documents: what was asked for, narrowed to the caller's forced tags."""
-    return (tags or TagFilter()).narrowed(principal.forced_tags)
+@dataclass(frozen=True, slots=True)
+class PageSight:
+    """Which mental models a read may return: those whose own tags pass, written under limits no wider than these.
+
+    None: no such limit.  A page holds what its creator could see: a key that sees fewer types or scopes is shown none
+    of it.  `asked_types` leaves out pages that are written from others than the types asked for.
+    """
+
+    tags: TagFilter
+    fact_types: frozenset[str] | None = None
+    exact_scopes: frozenset[frozenset[str]] | None = None
+    asked_types: frozenset[str] | None = None
+
+
+def page_sight(
+    principal: Principal, tags: TagFilter | None = None, fact_types: Iterable[str] | None = None
+) -> PageSight:
+    """What a read of mental models may return when it asks for these tags and types (None: all that may be seen)."""
+    limited = principal.fact_types is not None and not principal.fact_types >= FACT_TYPES
+    filtered = (tags or TagFilter()).narrowed(principal.forced_tags)
+    asked = None if fact_types is None else frozenset(fact_types)
+    return PageSight(filtered, principal.fact_types if limited else None, principal.exact_scopes, asked)
+
+
+def sees_beneath_page(principal: Principal, made_under: TagGroup | None) -> bool:
+    """Whether all that a page of a creator with these forced tags was written from is in the caller's sight.
+
+    For a page that is itself in sight: its text may be shown to a key that sees less than its creator, not what lies
+    beneath it.
+    """
+    return principal.forced_tags is None or principal.forced_tags == made_under
+
+
+def require_page(principal: Principal, made_under: TagGroup | None) -> None:
+    """Lets a caller pass who may say what such a page is written from.  Raises AccessDenied.
+
+    A page is written with its creator's sight: a narrower key that changes its question would read with it.
+    """
+    if not sees_beneath_page(principal, made_under):
+        raise AccessDenied("This key sees less than the one that made this mental model")
 
 
 def operations_subject(principal: Principal) -> str | None:
@@ -123,6 +160,17 @@ def require_tags(principal: Principal, tags: Collection[str]) -> None:
     """Lets a write with these tags pass.  Raises AccessDenied when the forced tags would hide it from its writer."""
     if principal.forced_tags is not None and not principal.forced_tags.matches(tags):
         raise AccessDenied("This key may only write memories with its own tags")
+
+
+def require_scopes(principal: Principal, scopes: Iterable[Collection[str]]) -> None:
+    """Lets a write pass that is consolidated in these scopes.
+
+    Raises AccessDenied when the caller could not read an observation of one of them.
+    """
+    for scope in scopes:
+        require_tags(principal, scope)
+        if principal.exact_scopes is not None and frozenset(scope) not in principal.exact_scopes:
+            raise AccessDenied("This key may only write memories that are consolidated in its own scopes")
 
 
 def _exactly(scopes: Iterable[frozenset[str]]) -> TagGroup:

@@ -233,3 +233,49 @@ def test_a_deleted_bank_is_gone_with_all_it_held(client: Hindsight, bank: str) -
 
     with pytest.raises(NotFoundException):
         client.list_memories(bank)
+
+
+def test_a_directive_binds_an_answer_in_words_and_in_a_schema(client: Hindsight, bank: str) -> None:
+    client.retain(bank, "Olive bakes rye bread. Her oven is blue.")
+    made = client.create_directive(bank, "colours", 'Never mention "blue".', tags=["kitchen"])
+    changed = client.update_directive(bank, made.id, priority=5, tags=[])
+
+    schema = {"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]}
+    answer = client.reflect(bank, "What is known of Olive?", response_schema=schema, include_facts=True)
+
+    assert (changed.priority, changed.tags) == (5, [])
+    assert [listed.name for listed in client.list_directives(bank).items] == ["colours"]
+    assert "rye bread" in answer.text
+    assert "blue" not in answer.text
+    assert answer.structured_output is not None
+    assert "blue" not in str(answer.structured_output)
+    assert answer.based_on is not None
+    assert [rule.content for rule in answer.based_on.directives or []] == ['Never mention "blue".']
+    client.delete_directive(bank, made.id)
+    assert client.list_directives(bank).items == []
+
+
+def test_a_mental_model_lives_its_life(client: Hindsight, stack: LocalStack, bank: str) -> None:
+    client.retain(bank, "Olive bakes rye bread.")
+    made = client.create_mental_model(bank, "Bread", "What does Olive bake?", id="bread", max_tokens=512)
+    written = finished(stack, bank, made.operation_id)
+
+    page = client.get_mental_model(bank, "bread")
+    changed = client.update_mental_model(bank, "bread", trigger={"mode": "delta"})
+    preview = client.dry_run_refresh_mental_model(bank, "bread")
+    again = finished(stack, bank, client.refresh_mental_model(bank, "bread", mode="full").operation_id)
+    past = client.get_mental_model_history(bank, "bread")
+
+    assert written.details is not None
+    assert written.details.outcome == "content_written"
+    assert "rye bread" in (page.content or "")
+    assert page.is_stale is False
+    assert changed.trigger is not None
+    assert changed.trigger.mode == "delta"
+    assert (preview.outcome, preview.effective_mode) == ("content_preserved_no_new_facts", "delta")
+    assert again.status == "completed"
+    assert past
+    assert [listed.name for listed in client.list_mental_models(bank).items] == ["Bread"]
+    assert client.clear_mental_model(bank, "bread").content == ""
+    client.delete_mental_model(bank, "bread")
+    assert client.list_mental_models(bank).items == []

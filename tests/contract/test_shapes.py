@@ -40,14 +40,18 @@ def test_an_observation_shows_its_sources_with_their_quotes(reader: Caller, seed
         "/v1/default/banks", f"{BANK}/profile", f"{BANK}/config", f"{BANK}/stats", f"{BANK}/stats/memories-timeseries",
         f"{BANK}/memories/list", f"{BANK}/documents", f"{BANK}/documents/{{document_id}}", f"{BANK}/entities",
         f"{BANK}/entities/graph", f"{BANK}/entities/{{entity_id}}", f"{BANK}/tags", f"{BANK}/operations",
-        f"{BANK}/operations/{{operation_id}}",
+        f"{BANK}/operations/{{operation_id}}", f"{BANK}/webhooks", f"{BANK}/webhooks/{{webhook_id}}/deliveries",
     ],
 )  # fmt: skip
 def test_a_bank_with_one_of_everything_is_shown_in_the_published_shapes(
     reader: Caller, seeded: Seeded, route: str
 ) -> None:
     target = route.format(
-        bank_id="bank", document_id=seeded.document, entity_id=seeded.entity, operation_id=seeded.operation
+        bank_id="bank",
+        document_id=seeded.document,
+        entity_id=seeded.entity,
+        operation_id=seeded.operation,
+        webhook_id=seeded.webhook,
     )
 
     answer = reader("GET", target)

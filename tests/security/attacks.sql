@@ -410,7 +410,12 @@ DROP SCHEMA hindsight CASCADE;
 -- make_a_key --
 -- Make a key.
 SELECT set_config('app.tenant_id', '{attacker}', false);
-INSERT INTO api_keys (tenant_id, key_id, key_hash, subject, permissions) VALUES ('{victim}', gen_random_uuid(), '\x00', 's', '{{admin}}');
+INSERT INTO api_keys (tenant_id, key_id, key_hash, subject, permissions) VALUES ('{victim}', gen_random_uuid(), '\x00', 's', ARRAY['admin']);
+
+-- rewrite_the_audit_log --
+-- Rewrite the audit log.
+SELECT set_config('app.tenant_id', '{attacker}', false);
+UPDATE audit_log SET subject = 'somebody else';
 
 -- rewrite_the_ledger --
 -- Rewrite the ledger.

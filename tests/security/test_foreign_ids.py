@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import uuid4
@@ -23,28 +24,55 @@ FORM = (
     b'--b\r\nContent-Disposition: form-data; name="request"\r\n\r\n{}\r\n'
     b'--b\r\nContent-Disposition: form-data; name="files"; filename="plants.txt"\r\n\r\nAlice waters.\r\n--b--\r\n'
 )
+MCP = ("POST /mcp", "POST /mcp/", "POST /mcp/{bank_id}", "POST /mcp/{bank_id}/")
+RECALL_BY_TOOL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "recall", "arguments": {"query": "bees", "bank_id": "{bank_id}"}},
+}
+"""Every tool is put to the same tests in test_mcp.py."""
 TABLE: Mapping[str, object] = {
     "GET /v1/default/banks": UNSET,
     f"PUT {BANK}": {"name": "n"},
     f"PATCH {BANK}": {"name": "n"},
     f"DELETE {BANK}": UNSET,
     f"GET {BANK}/profile": UNSET,
+    f"PUT {BANK}/profile": {"disposition": {"skepticism": 5, "literalism": 1, "empathy": 1}},
+    f"POST {BANK}/background": {"content": "You look after bees."},
+    f"POST {BANK}/health/llm": UNSET,
+    f"GET {BANK}/audit-logs": UNSET,
+    f"GET {BANK}/audit-logs/stats": UNSET,
+    f"GET {BANK}/audit-logs/{{log_id}}": UNSET,
+    f"GET {BANK}/export": UNSET,
+    f"POST {BANK}/import": {"version": "1", "directives": [{"name": "n", "content": "c"}]},
+    f"GET {BANK}/aliases": UNSET,
+    f"POST {BANK}/aliases": {"alias": "another name"},
+    f"PATCH {BANK}/aliases/{{alias}}": {"primary": True},
+    f"DELETE {BANK}/aliases/{{alias}}": UNSET,
+    f"POST {BANK}/prompts/preview": {"operation": "reflect"},
     f"GET {BANK}/config": UNSET,
     f"PATCH {BANK}/config": {"updates": {"retain_mission": "m"}},
     f"DELETE {BANK}/config": UNSET,
     f"POST {BANK}/memories": {"items": [{"content": "Alice waters the plants.", "document_id": "{document_id}"}]},
     f"POST {BANK}/memories/dry-run-extract": {"content": "Alice waters the plants."},
     f"POST {BANK}/memories/recall": {"query": "bees"},
+    "POST /v1/default/recall": {"query": "bees", "banks": ["{bank_id}"]},
     f"POST {BANK}/reflect": {"query": "bees"},
     f"DELETE {BANK}/memories": UNSET,
     f"DELETE {BANK}/observations": UNSET,
     f"PATCH {BANK}/memories/{{memory_id}}": {"state": "invalidated"},
+    f"DELETE {BANK}/memories/{{memory_id}}": UNSET,
     f"DELETE {BANK}/memories/{{memory_id}}/observations": UNSET,
     f"POST {BANK}/files/retain": FORM,
     f"POST {BANK}/files/uploads": {"filename": "plants.txt", "size": 5},
     f"GET {BANK}/memories/list": UNSET,
     f"GET {BANK}/memories/{{memory_id}}": UNSET,
     f"GET {BANK}/memories/{{memory_id}}/history": UNSET,
+    f"GET {BANK}/attachments/{{attachment_id}}": UNSET,
+    f"GET {BANK}/llm-requests": UNSET,
+    f"GET {BANK}/llm-requests/stats": UNSET,
+    "GET /v1/default/files/download/{key:path}": UNSET,
     f"GET {BANK}/documents": UNSET,
     f"GET {BANK}/documents/{{document_id:path}}": UNSET,
     f"GET {BANK}/documents/{{document_id:path}}/chunks": UNSET,
@@ -75,10 +103,40 @@ TABLE: Mapping[str, object] = {
     f"GET {BANK}/consolidation/suggestions": UNSET,
     f"POST {BANK}/consolidation/runs/{{run_id}}/revert": UNSET,
     f"GET {BANK}/observations/scopes": UNSET,
+    f"GET {BANK}/directives": UNSET,
+    f"POST {BANK}/directives": {"name": "n", "content": "c"},
+    f"GET {BANK}/directives/{{directive_id}}": UNSET,
+    f"PATCH {BANK}/directives/{{directive_id}}": {"content": "c"},
+    f"DELETE {BANK}/directives/{{directive_id}}": UNSET,
+    f"GET {BANK}/webhooks": UNSET,
+    f"POST {BANK}/webhooks": {"url": "https://example.com/hook"},
+    f"PATCH {BANK}/webhooks/{{webhook_id}}": {"enabled": False},
+    f"DELETE {BANK}/webhooks/{{webhook_id}}": UNSET,
+    f"GET {BANK}/webhooks/{{webhook_id}}/deliveries": UNSET,
+    f"GET {BANK}/mental-models": UNSET,
+    f"POST {BANK}/mental-models": {"id": "new", "name": "n", "source_query": "Who?"},
+    f"GET {BANK}/mental-models/{{mental_model_id}}": UNSET,
+    f"PATCH {BANK}/mental-models/{{mental_model_id}}": {"name": "n"},
+    f"DELETE {BANK}/mental-models/{{mental_model_id}}": UNSET,
+    f"POST {BANK}/mental-models/{{mental_model_id}}/refresh": UNSET,
+    f"POST {BANK}/mental-models/{{mental_model_id}}/dry-run-refresh": UNSET,
+    f"POST {BANK}/mental-models/{{mental_model_id}}/clear": UNSET,
+    f"GET {BANK}/mental-models/{{mental_model_id}}/history": UNSET,
+    **dict.fromkeys(MCP, RECALL_BY_TOOL),
 }
-NO_IDS = {"GET /health", "GET /health/ready", "GET /health/live", "GET /version", "GET /v1/version", "GET /metrics"}
+NO_IDS = {
+    "GET /health", "GET /health/ready", "GET /health/live", "GET /version", "GET /v1/version", "GET /metrics",
+    "GET /v1/bank-template-schema", f"GET {BANK}/document-transfer",
+}  # fmt: skip
+"""What asks for no key and looks at no bank."""
 WRONG_VERBS = {f"{verb} {BANK}/memories" for verb in ("GET", "PUT", "PATCH")}
-READS = {f"POST {BANK}/memories/recall", f"POST {BANK}/consolidation-strategies/preview"}
+READS = {
+    f"POST {BANK}/memories/recall",
+    "POST /v1/default/recall",
+    f"POST {BANK}/consolidation-strategies/preview",
+    f"POST {BANK}/prompts/preview",
+    *MCP,
+}
 HEADERS = {"prefer": "respond-async"}
 
 Ids = dict[str, str]
@@ -169,7 +227,7 @@ def test_without_a_valid_key_a_route_answers_401_and_changes_nothing(scene: Scen
     answer = _ask(stranger, route, _ids(scene.own))
 
     assert answer.status == 401
-    assert answer.json() == {"detail": "Authentication failed: the API key is not valid"}
+    assert answer.json() == {"error" if route in MCP else "detail": "Authentication failed: the API key is not valid"}
     assert fingerprint(scene.database, scene.own.tenant) == before
 
 
@@ -203,16 +261,31 @@ def _ids(seeded: Seeded) -> Ids:
         "entity_id": str(seeded.entity),
         "operation_id": str(seeded.operation),
         "run_id": str(seeded.run),
+        "directive_id": str(seeded.directive),
+        "webhook_id": str(seeded.webhook),
+        "mental_model_id": seeded.mental_model,
         "chunk_id": chunk_id(seeded.bank, seeded.document, 0),
+        "attachment_id": "0123456789ab",
+        "alias": f"alias-{seeded.mark}",
+        "log_id": str(seeded.log),
+        "key": f"banks/{seeded.bank}/archive.zip",
     }
 
 
 def _unknown_ids() -> Ids:
-    things = {name: str(uuid4()) for name in ("memory_id", "entity_id", "operation_id", "run_id")}
+    things = {
+        name: str(uuid4())
+        for name in ("memory_id", "entity_id", "operation_id", "run_id", "directive_id", "webhook_id")
+    }
     return {
         "bank_id": "bank-of-nobody",
         "document_id": "doc/nothing",
+        "mental_model_id": "page-of-nobody",
         "chunk_id": chunk_id("bank-of-nobody", "doc/nothing", 0),
+        "attachment_id": "ba9876543210",
+        "alias": "alias-of-nobody",
+        "log_id": str(uuid4()),
+        "key": "banks/bank-of-nobody/archive.zip",
         **things,
     }
 
@@ -222,6 +295,10 @@ def _ask(caller: Caller, route: str, ids: Ids) -> Answer:
     body = TABLE[route]
     if isinstance(body, dict) and "items" in body:
         body = {"items": [{**item, "document_id": ids["document_id"]} for item in body["items"]]}
+    if isinstance(body, dict) and "banks" in body:
+        body = {**body, "banks": [ids["bank_id"]]}
+    if body is RECALL_BY_TOOL:
+        body = json.loads(json.dumps(body).replace("{bank_id}", ids["bank_id"]))
     target = path.replace(":path", "").format(**ids)
     if isinstance(body, bytes):
         return caller(method, target, raw=body, headers=HEADERS | {"content-type": "multipart/form-data; boundary=b"})
@@ -235,4 +312,6 @@ def _anonymous(answer: Answer, ids: Ids) -> tuple[int, str]:
         text = text.replace(value, f"<{name}>")
     if answer.status < 300 and "operation_id" in text and "not_found" not in text:
         text = "an operation"
+    if answer.status == 201 and "http_config" in text:
+        text = "a webhook"
     return answer.status, text.split('"buckets"')[0]

@@ -94,6 +94,27 @@ def test_a_company_key_never_meets_the_persons_beneath(firm: Firm, path: str) ->
         assert str(firm.private_fact) not in answer.body.decode()
 
 
+def test_a_company_key_is_not_told_under_which_missions_it_is_written(firm: Firm) -> None:
+    told = {
+        "observations_mission": f"Say nothing of {SECRET}.",
+        "retain_mission": f"Leave out {SECRET}.",
+        "consolidation_strategies": [{"scopes": [{"tags": ["user:p"]}], "observations_mission": SECRET}, {}],
+    }
+    bank = "/v1/default/banks/firm-with-missions"
+    assert firm.caller("PATCH", f"{bank}/config", {"updates": told}).status == 200
+    company = firm.limited(exact_scopes=(COMPANY,))
+
+    shown, whole = (key("GET", f"{bank}/config") for key in (company, firm.caller))
+
+    assert SECRET not in shown.body.decode()
+    assert "user:p" not in shown.body.decode()
+    assert (shown.json()["warnings"], shown.json()["overrides"]) == ([], {})
+    assert shown.json()["withheld"] >= len(told)
+    assert shown.json()["config"].keys() == whole.json()["config"].keys()
+    assert whole.json()["config"]["observations_mission"] == told["observations_mission"]
+    assert "withheld" not in whole.json()
+
+
 @pytest.mark.parametrize(
     "include",
     [{}, {"chunks": {}, "source_facts": {}, "entities": {}, "evidence": {}}],
@@ -107,6 +128,24 @@ def test_a_company_key_recalls_the_companys_observation_alone(firm: Firm, includ
     assert answer.status == 200
     assert [result["text"] for result in answer.json()["results"]] == ["People ask for shorter weeks."]
     assert SECRET not in answer.body.decode()
+
+
+@pytest.mark.parametrize("path", [f"{BANK}/memories/recall", "/v1/default/recall"])
+def test_no_score_tells_how_often_a_word_stands_in_what_is_hidden(firm: Firm, path: str) -> None:
+    limited = firm.limited(forced_tags={"tags": ["user:u"], "match": "any_strict"})
+    body = {"query": "Who sails to work?", "trace": True, "banks": ["firm"]}
+
+    found = limited("POST", path, body).json()
+    seen_by_all = firm.caller("POST", path, body).json()
+    floored = limited("POST", path, {**body, "min_scores": {"keyword": 0.5}})
+
+    assert [result["scores"]["keyword"] for result in found["results"]] == [None]
+    assert any(result["scores"]["keyword"] is not None for result in seen_by_all["results"])
+    traces = [found["trace"]] if "rrf_merged" in (found["trace"] or {}) else list(found["trace"].values())
+    hits = [hit for trace in traces for arm in trace["retrieval_results"] for hit in arm["results"]]
+    assert {hit["score"] for hit in hits if hit["score_name"] == "bm25_score"} == {None}
+    assert floored.status == 422
+    assert "min_scores.keyword" in floored.body.decode()
 
 
 def test_recall_quotes_the_evidence_to_who_may_see_it(firm: Firm) -> None:

@@ -57,12 +57,14 @@ class FakeRuntime(Runtime):
     def __init__(self, store: PostgresStore, settings: Settings) -> None:
         super().__init__(settings)
         self.model = ScriptedModel()
+        self.probed = ScriptedModel(lambda _call: {"action": "keep"})
         self.noted = NotedWakeups()
         self.stored = MemoryFiles()
         self.__dict__.update(
             store=store,
             embedder=HashEmbedder(),
             text_model=self.model,
+            probed_model=self.probed,
             wakeups=self.noted,
             file_store=self.stored,
             reranker=None,
@@ -137,7 +139,7 @@ def make_services(store: PostgresStore, tenant_id: UUID | None, **settings: obje
 
 def make_caller(services: FakeRuntime, key: str | None = None, groups: frozenset[str] = frozenset(GROUPS)) -> Caller:
     """A client of an app with these services."""
-    app = _app_of(groups, services)
+    app = app_of(groups, services)
     handler = lambda_handler(app, is_local=True)
 
     def serve(event: LambdaEvent, context: object) -> LambdaAnswer:
@@ -147,7 +149,7 @@ def make_caller(services: FakeRuntime, key: str | None = None, groups: frozenset
     return Caller(serve, key)
 
 
-def _app_of(groups: frozenset[str], services: FakeRuntime) -> FastAPI:
+def app_of(groups: frozenset[str], services: FakeRuntime) -> FastAPI:
     """The process's one app of these groups: its routes are analysed when they are first asked for, 50 ms each time.
 
     All that an app knows of its services when it is made is the size from which answers are compressed.

@@ -42,20 +42,37 @@ _STATEMENTS = (
     FROM memory_units AS o
     JOIN memory_units AS f ON f.bank_id = o.bank_id AND f.text = o.text AND f.fact_type = 'world'
     WHERE o.fact_type = 'observation'
+    UNION ALL
+    SELECT tenant_id, bank_id, gen_random_uuid(), id, text, 'whole' FROM memory_units WHERE fact_type <> 'observation'
     """,
     """
     INSERT INTO bank_counters (tenant_id, bank_id, fact_type, shard, units, terms)
     SELECT tenant_id, bank_id, fact_type, 0, count(*), sum(terms) FROM memory_units
     WHERE fact_type = 'observation' GROUP BY tenant_id, bank_id, fact_type
     """,
-    "ANALYZE memory_units, unit_entities, entities, memory_links, observation_evidence",
+    """
+    INSERT INTO consolidation_work (tenant_id, bank_id, work_id, fact_id, scope_id)
+    SELECT tenant_id, bank_id, gen_random_uuid(), id, gen_random_uuid()
+    FROM memory_units WHERE fact_type <> 'observation'
+    """,
+    """
+    INSERT INTO scopes (tenant_id, bank_id, scope_id, scope_key, tags)
+    SELECT tenant_id, bank_id, scope_id, scope_id::text, tags FROM memory_units WHERE fact_type = 'observation'
+    """,
+    """
+    INSERT INTO observation_revisions (tenant_id, bank_id, revision_id, observation_id, scope_id, kind, text, tags)
+    SELECT tenant_id, bank_id, gen_random_uuid(), id, scope_id, 'create', text, tags
+    FROM memory_units WHERE fact_type = 'observation'
+    """,
+    "ANALYZE memory_units, unit_entities, entities, memory_links, observation_evidence, consolidation_work",
 )
 
 
 def fill_graph(admin: psycopg.Connection[Any]) -> None:
     """Gives every fact two entities and three links to the third fact after it, and each twentieth an observation.
 
-    A bank has 200 entities.  The connection checks no foreign keys from then on.
+    A bank has 200 entities, every observation a scope and a revision, every fact is evidence of something besides.
+    The connection checks no foreign keys from then on.
     """
     admin.execute("SET session_replication_role = replica")
     for statement in _STATEMENTS:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from math import sqrt
+from uuid import UUID
 
 from hindsight_aws.errors import (
     HindsightError,
@@ -171,6 +172,8 @@ class NotedWakeups:
         self.scopes: list[tuple[TenantId, BankId, ScopeId]] = []
         self.delays: list[int] = []
         self.links: list[tuple[TenantId, BankId, int]] = []
+        self.webhooks: list[tuple[TenantId, BankId]] = []
+        self.deliveries: list[tuple[TenantId, BankId, UUID, int]] = []
 
     def wake_operations(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
         self.operations += [(tenant_id, operation_id, delay_s) for operation_id in operation_ids]
@@ -184,3 +187,11 @@ class NotedWakeups:
 
     def wake_links(self, tenant_id: TenantId, bank_id: BankId, delay_s: int = 0) -> None:
         self.links.append((tenant_id, bank_id, delay_s))
+
+    def wake_webhooks(self, tenant_id: TenantId, bank_id: BankId) -> None:
+        self.webhooks.append((tenant_id, bank_id))
+
+    def wake_deliveries(
+        self, tenant_id: TenantId, bank_id: BankId, delivery_ids: Sequence[UUID], delay_s: int = 0
+    ) -> None:
+        self.deliveries += [(tenant_id, bank_id, delivery_id, delay_s) for delivery_id in delivery_ids]

@@ -29,7 +29,11 @@ def running_stack(**changed: Any) -> Iterator[LocalStack]:
     from infra.local.options import StackOptions
     from infra.local.stack import LocalStack
 
-    environment = {"HINDSIGHT_API_RETAIN_PARALLELISM": "1", **changed.pop("environment", {})}
+    environment = {
+        "HINDSIGHT_API_RETAIN_PARALLELISM": "1",
+        "HINDSIGHT_API_WEBHOOK_ALLOWED_HOSTS": '["127.0.0.1"]',
+        **changed.pop("environment", {}),
+    }
     with state_folder() as state:
         options = StackOptions(
             state=state,

@@ -184,15 +184,27 @@ SELECT n, (
 FROM generate_series(0, 996) AS n
 """
 _SYNTHETIC_UNITS = """
-INSERT INTO memory_units (tenant_id, bank_id, id, fact_type, text, embedding, mentioned_at, event_date, tags, terms)
+INSERT INTO memory_units (tenant_id, bank_id, id, fact_type, text, embedding, mentioned_at, event_date, tags, terms,
+                          document_id, chunk_index)
 SELECT %(tenant)s, %(bank)s, gen_random_uuid(), %(fact_type)s,
        'Synthetic fact number ' || i || ' about the subject ' || i %% 997 || ' and the matter ' || i %% 89,
        CASE WHEN i %% 100 < %(embedded_percent)s THEN a.part + b.part END,
        now() - make_interval(mins => i), now() - make_interval(mins => i),
-       ARRAY['group:' || i %% 50, 'user:' || i %% 400], 12
+       ARRAY['group:' || i %% 50, 'user:' || i %% 400], 12, d.document_id, 0 * length(d.document_id::text)
 FROM generate_series(1, %(rows)s) AS i
 JOIN parts AS a ON a.n = i %% 997
 JOIN parts AS b ON b.n = (i * 31 + i / 997) %% 997
+CROSS JOIN LATERAL (SELECT CASE WHEN %(documents)s AND i > 0 THEN gen_random_uuid() END) AS d (document_id)
+"""
+_SYNTHETIC_DOCUMENTS = """
+INSERT INTO documents (tenant_id, bank_id, document_id, external_id)
+SELECT tenant_id, bank_id, document_id, document_id::text FROM memory_units
+WHERE tenant_id = %(tenant)s AND bank_id = %(bank)s AND document_id IS NOT NULL
+"""
+_SYNTHETIC_CHUNKS = """
+INSERT INTO chunks (tenant_id, bank_id, document_id, chunk_index, chunk_text, content_hash)
+SELECT tenant_id, bank_id, document_id, 0, text, '' FROM memory_units
+WHERE tenant_id = %(tenant)s AND bank_id = %(bank)s AND document_id IS NOT NULL
 """
 # Zipf-like, as words of a language are: the term of rank k of 20,000 is the rarer the larger k.
 _SYNTHETIC_TERMS = """
@@ -209,11 +221,21 @@ WHERE u.tenant_id = %(tenant)s AND u.bank_id = %(bank)s
 
 
 def fill_bank(
-    admin_url: str, tenant: TenantId, bank_id: BankId, rows: int, fact_type: str = "world", embedded_percent: int = 100
+    admin_url: str,
+    tenant: TenantId,
+    bank_id: BankId,
+    rows: int,
+    fact_type: str = "world",
+    embedded_percent: int = 100,
+    documents: bool = False,
 ) -> None:
-    """Fills a bank with synthetic memories of one raw type: random vectors, Zipf-like terms, two tags each."""
+    """Fills a bank with synthetic memories of one raw type: random vectors, Zipf-like terms, two tags each.
+
+    With `documents`, each is of a document of its own that has one chunk.
+    """
     params: dict[str, object] = {
         "tenant": tenant, "bank": bank_id, "rows": rows, "fact_type": fact_type, "embedded_percent": embedded_percent,
+        "documents": documents,
     }  # fmt: skip
     with psycopg.connect(admin_url, autocommit=True) as own:
         own.execute("SET search_path = hindsight, public")
@@ -222,8 +244,9 @@ def fill_bank(
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("SELECT setseed(0.42)")
         cursor.execute(_VECTOR_PARTS)
-        for statement in (_SYNTHETIC_UNITS, _SYNTHETIC_TERMS, _SYNTHETIC_TAGS):
+        made = (_SYNTHETIC_UNITS, _SYNTHETIC_DOCUMENTS, _SYNTHETIC_CHUNKS, _SYNTHETIC_TERMS, _SYNTHETIC_TAGS)
+        for statement in made:
             cursor.execute(statement, params)
         _recount(cursor, tenant, bank_id)
         cursor.execute("DROP TABLE parts")
-        cursor.execute("VACUUM (ANALYZE) memory_units, unit_terms, unit_tags, bank_counters")
+        cursor.execute("VACUUM (ANALYZE) memory_units, unit_terms, unit_tags, bank_counters, documents, chunks")

@@ -26,7 +26,7 @@ from tests.support.bedrock import Bedrock
 if TYPE_CHECKING:
     from infra.local.stack import LocalStack
 
-QUEUES: Final = ("convert", "ingest", "consolidate")
+QUEUES: Final = ("convert", "ingest", "consolidate", "deliver", "send")
 _PATIENCE_S: Final = 150.0
 _ROOT: Final = "/v1/default/banks"
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hindsight_aws.access import (
-    document_tags,
+    document_sight,
     is_limited,
     operations_subject,
     require,
@@ -103,7 +103,7 @@ def test_what_a_key_may_write_it_could_read_back_by_its_tags(principal: Principa
         assert principal.forced_tags is not None
         assert not principal.forced_tags.matches(tags)
     else:
-        assert document_tags(principal).matches(tags)
+        assert document_sight(principal).tags.matches(tags)
 
 
 @pytest.mark.parametrize("permission", Permission)

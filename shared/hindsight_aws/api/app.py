@@ -20,13 +20,33 @@ from hindsight_aws.api.wire import WireGuard
 API_VERSION = "1.1.0"
 """The version of the wire contract we keep; clients compare it."""
 
+# A tool of MCP asks the routes themselves, so its function serves those that tools ask.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "retain": ("retain", "dry_run", "files"),
+    "retain": ("retain", "dry_run", "files", "model_health"),
     "recall": ("recall",),
-    "reflect": ("reflect",),
+    "reflect": ("reflect", "mental_model_refreshes", "template_import"),
+    "mcp": (
+        "mcp",
+        "retain",
+        "recall",
+        "reflect",
+        "mental_model_refreshes",
+        "banks",
+        "config",
+        "memories",
+        "documents",
+        "chunks",
+        "tags",
+        "operations",
+        "stats",
+        "directives",
+        "mental_models",
+    ),
     "admin": (
         "health",
         "banks",
+        "aliases",
+        "audit",
         "config",
         "memories",
         "observations",
@@ -40,6 +60,12 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "usage",
         "graph",
         "consolidation",
+        "directives",
+        "mental_models",
+        "webhooks",
+        "prompt_preview",
+        "templates",
+        "unserved",
         "elsewhere",
     ),
 }
@@ -67,8 +93,6 @@ def create_app(groups: Collection[str], services: Services) -> FastAPI:
 
 
 def routers(groups: Collection[str]) -> Iterable[APIRouter]:
-    """The routers of these groups, imported when they are asked for."""
-    for group in GROUPS:
-        if group in groups:
-            for name in GROUPS[group]:
-                yield cast(APIRouter, import_module(f"hindsight_aws.api.routes.{name}").router)
+    """The routers of these groups, each once, imported when they are asked for."""
+    for name in dict.fromkeys(name for group in GROUPS if group in groups for name in GROUPS[group]):
+        yield cast(APIRouter, import_module(f"hindsight_aws.api.routes.{name}").router)

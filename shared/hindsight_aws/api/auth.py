@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Annotated, cast
+from dataclasses import dataclass, replace
+from typing import Annotated, Final, cast
 
 from fastapi import Depends, Request
 
 from hindsight_aws.access import bank_not_found, require, sees_bank
+from hindsight_aws.api.names import Meant, forget_names, meaning
 from hindsight_aws.api.services import Services
-from hindsight_aws.errors import NotFound
+from hindsight_aws.errors import NotFound, Unauthenticated
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.tenants.authenticate import authenticate
+
+KNOWN_CALL: Final = "hindsight.call"
+"""Under which name the scope of a request holds its call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +36,26 @@ class BankInSight:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request, before its caller is known."""
+    """One request; `known` is its caller and `meant` the bank of its path, where they were asked for already."""
 
     services: Services
     authorization: str | None
+    known: Principal | None = None
+    meant: Meant | None = None
+
+    def caller(self) -> Principal:
+        """Whoever calls, whatever their permissions.  Raises Unauthenticated or DatabaseUnavailable."""
+        return self.known or authenticate(self.services.store, self.services.settings, self.authorization)
 
     def principal(self, permission: Permission) -> Principal:
         """The caller, who has the permission.  Raises Unauthenticated, AccessDenied or DatabaseUnavailable."""
-        principal = authenticate(self.services.store, self.services.settings, self.authorization)
+        principal = self.caller()
         require(principal, permission)
         return principal
+
+    def forget_names(self) -> None:
+        """What is kept of the names of banks is asked again: one of them was changed."""
+        forget_names()
 
     @contextmanager
     def bank(self, external_id: str, permission: Permission, absent: NotFound | None = None) -> Iterator[BankInSight]:
@@ -66,7 +80,25 @@ class Call:
 async def _call(request: Request) -> Call:
     # A coroutine, though it awaits nothing: FastAPI would run a plain function in a thread, made anew for each event.
     services = cast(Services, request.app.state.services)
-    return Call(services, request.headers.get("authorization"))
+    call = Call(services, request.headers.get("authorization"))
+    return _towards_bank(request, call) if "bank_id" in request.path_params else call
+
+
+def _towards_bank(request: Request, call: Call) -> Call:
+    """The call with its caller known, where it has one; an alias in its path has become the bank's own id.
+
+    A route's parameters are read of the path after this.  A caller without a key is told so by the route.
+    """
+    try:
+        caller = call.caller()
+    except Unauthenticated:
+        return call
+    path = request.path_params
+    meant = meaning(call.services.store, caller, path["bank_id"])
+    if meant is not None:
+        path["bank_id"] = meant.external_id
+    request.scope[KNOWN_CALL] = known = replace(call, known=caller, meant=meant)
+    return known
 
 
 CallDep = Annotated[Call, Depends(_call)]

@@ -20,7 +20,7 @@ _DEEPEST_ECHO = 6
 def harmless(text: str, named: str = "") -> str:
     """The text, which stands under a name or not, with placeholders for what screening would find in it."""
     # Late: functions that only read load screening when something goes wrong, not at every cold start.
-    from hindsight_aws.retain.screening import without_finds
+    from hindsight_aws.screening import without_finds
 
     return without_finds(_STRICTEST, text[:_LONGEST_LOOKED_AT], named)
 

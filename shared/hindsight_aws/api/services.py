@@ -12,8 +12,10 @@ from hindsight_aws.settings import Settings
 if TYPE_CHECKING:
     from hindsight_aws.consolidate.ports import ConsolidationPorts
     from hindsight_aws.curation.ports import CurationPorts
+    from hindsight_aws.documents.ports import DocumentPorts
     from hindsight_aws.files.ports import FilesPorts
-    from hindsight_aws.ports.model_gateway import Embedder, Reranker
+    from hindsight_aws.mental_models.ports import ModelsDoor
+    from hindsight_aws.ports.model_gateway import Embedder, Reranker, TextModel
     from hindsight_aws.reflect.ports import ReflectDoor
     from hindsight_aws.retain.ports import RetainPorts
 
@@ -47,8 +49,18 @@ class Services(Protocol):
         ...
 
     @property
+    def probed_model(self) -> TextModel | None:
+        """The text model as its health is asked about, or None."""
+        ...
+
+    @property
     def reflect_door(self) -> ReflectDoor:
         """All that asking for reflect runs needs."""
+        ...
+
+    @property
+    def models_door(self) -> ModelsDoor:
+        """All that asking for refreshes of mental models needs."""
         ...
 
     @property
@@ -69,6 +81,11 @@ class Services(Protocol):
     @property
     def files_ports(self) -> FilesPorts:
         """All that taking files in needs."""
+        ...
+
+    @property
+    def document_ports(self) -> DocumentPorts:
+        """All that changing documents needs."""
         ...
 
     @property

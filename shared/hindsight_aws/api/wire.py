@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import get_args, get_origin
+from typing import cast, get_args, get_origin
 from urllib.parse import unquote
 
 from fastapi.dependencies.models import Dependant
@@ -16,8 +16,11 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hindsight_aws.api import audit
 from hindsight_aws.api.echo import harmless
-from hindsight_aws.api.errors import detail
+from hindsight_aws.api.errors import detail, status_of
+from hindsight_aws.api.services import Services
+from hindsight_aws.errors import HindsightError
 
 _GREEDY = ":path}/"
 _IGNORED = "hindsight.ignored_params"
@@ -51,6 +54,7 @@ class WireGuard:
 class ReportingRoute(APIRoute):
     """A route that notes which query parameters, body fields, and fields of a list's entries it does not know.
 
+    White space is no body where none is needed.
     What follows an id that may hold slashes must follow it by a slash of the address: one that is encoded (`%2F`)
     belongs to the id, so `x%2Fchunks` is a document and `x/chunks` are the chunks of one.
     """
@@ -66,6 +70,7 @@ class ReportingRoute(APIRoute):
         handle = super().get_route_handler()
         known_query = frozenset(_query_names(self.dependant))
         known_body, known_nested = _body_names(self), _nested_names(self)
+        may_be_empty = self.body_field is not None and not self.body_field.field_info.is_required()
 
         async def noted(request: Request) -> Response:
             ignored = [name for name in dict.fromkeys(request.query_params) if name not in known_query]
@@ -73,9 +78,29 @@ class ReportingRoute(APIRoute):
                 ignored += await _unknown_fields(request, known_body, known_nested)
             if ignored:
                 request.scope[_IGNORED] = ", ".join(_printable(name) for name in ignored[:_MOST_NAMED])
-            return await handle(request)
+            if may_be_empty and not (await request.body()).strip():
+                request = Request(request.scope, _nothing)
+            return await audited(request)
+
+        async def audited(request: Request) -> Response:
+            if not audit.is_noted(request.method, self.name):
+                return await handle(request)
+            clock = cast(Services, request.app.state.services).clock
+            started = clock.now()
+            try:
+                response = await handle(request)
+            except HindsightError as error:
+                audit.note(request, audit.Ended(self.name, started, clock.now(), status_of(error)))
+                raise
+            audit.note(request, audit.Ended(self.name, started, clock.now(), response.status_code))
+            return response
 
         return noted
+
+
+async def _nothing() -> Message:
+    """The whole of a body of no bytes."""
+    return {"type": "http.request", "body": b"", "more_body": False}
 
 
 def _last_segment(scope: Scope) -> str:

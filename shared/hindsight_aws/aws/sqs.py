@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from hindsight_aws.model.ids import BankId, OperationId, ScopeId, TenantId
 from hindsight_aws.settings import Settings
@@ -49,6 +50,17 @@ class SqsWakeups:
     def wake_links(self, tenant_id: TenantId, bank_id: BankId, delay_s: int = 0) -> None:
         body = {"kind": "links", "tenant_id": str(tenant_id), "bank_id": str(bank_id)}
         self._send(self._settings.hindsight_queue_ingest_url, tenant_id, [body], delay_s)
+
+    def wake_webhooks(self, tenant_id: TenantId, bank_id: BankId) -> None:
+        body = {"kind": "events", "tenant_id": str(tenant_id), "bank_id": str(bank_id)}
+        self._send(self._settings.hindsight_queue_deliver_url, tenant_id, [body], 0)
+
+    def wake_deliveries(
+        self, tenant_id: TenantId, bank_id: BankId, delivery_ids: Sequence[UUID], delay_s: int = 0
+    ) -> None:
+        place = {"kind": "delivery", "tenant_id": str(tenant_id), "bank_id": str(bank_id)}
+        bodies = [place | {"delivery_id": str(delivery_id)} for delivery_id in delivery_ids]
+        self._send(self._settings.hindsight_queue_deliver_url, tenant_id, bodies, delay_s)
 
     def _send(self, url: str, tenant_id: TenantId, bodies: Sequence[dict[str, str]], delay_s: int) -> None:
         from botocore.exceptions import BotoCoreError, ClientError

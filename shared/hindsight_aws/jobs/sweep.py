@@ -10,10 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from hindsight_aws.consolidate.policy import server_policy
 from hindsight_aws.consolidate.rebuild import tend_policy
 from hindsight_aws.errors import HindsightError
+from hindsight_aws.jobs.models import tend_models
+from hindsight_aws.mental_models.ports import ModelsDoor
 from hindsight_aws.model.ids import BankId, OperationId, RunId, ScopeId, TenantId
 from hindsight_aws.model.operation import CONSOLIDATION, FILE_CONVERT_RETAIN, POLICY_REBUILD, RETAIN
 from hindsight_aws.ports.store import DueWork, Store
@@ -28,7 +31,17 @@ MOST_EXPIRED: Final = 1_000
 """Records of ended operations that one sweep removes from one bank."""
 _OPERATION: Final = "operation:"
 _TENDED: Final = frozenset(
-    {_OPERATION + CONSOLIDATION, _OPERATION + POLICY_REBUILD, "compaction", "expired", "reflect", "revival", "seal"}
+    {
+        _OPERATION + CONSOLIDATION,
+        _OPERATION + POLICY_REBUILD,
+        "audit",
+        "compaction",
+        "ended_runs",
+        "expired",
+        "reflect",
+        "revival",
+        "seal",
+    }
 )
 """Kinds of which the row itself has to be changed."""
 
@@ -40,7 +53,7 @@ class SweepReport:
     woken: dict[str, int]
 
 
-def sweep(store: Store, wakeups: Wakeups, settings: Settings) -> SweepReport:
+def sweep(store: Store, wakeups: Wakeups, settings: Settings, models: ModelsDoor | None = None) -> SweepReport:
     """Wakes all due work that nobody holds, at most MOST_PER_SWEEP of a kind; what is left over comes next time.
 
     Failed facts whose next try is due are made pending again first.
@@ -55,6 +68,9 @@ def sweep(store: Store, wakeups: Wakeups, settings: Settings) -> SweepReport:
         server_policy=_server_policy(settings),
         retention_days=settings.hindsight_api_operation_retention_days,
         compaction_seconds=settings.hindsight_compaction_hours * 3_600,
+        run_seconds=settings.hindsight_reflect_keep_days * 86_400,
+        everywhere=settings.hindsight_api_webhook_url is not None,
+        audit_days=settings.hindsight_api_audit_log_retention_days,
     )
     _wake_operations(wakeups, [work for work in due if work.kind == _OPERATION + RETAIN])
     conversions = [work for work in due if work.kind == _OPERATION + FILE_CONVERT_RETAIN]
@@ -64,12 +80,28 @@ def sweep(store: Store, wakeups: Wakeups, settings: Settings) -> SweepReport:
     for work in due:
         if work.kind == "links":
             wakeups.wake_links(work.tenant_id, BankId(work.bank_id))
+    _wake_webhooks(wakeups, due)
     tended = [work for work in due if work.kind in _TENDED and _is_tended(store, work, settings)]
     _wake_scopes(wakeups, [work for work in tended if work.kind in {"revival", "compaction"}])
     for work in due:
         if work.kind == "policy":
             wakeups.wake_scopes(work.tenant_id, BankId(work.bank_id), _rebuilt(store, work, settings))
+    if models is not None:
+        tend_models(models, due)
     return SweepReport(dict(Counter(work.kind for work in due)))
+
+
+def _wake_webhooks(wakeups: Wakeups, due: Iterable[DueWork]) -> None:
+    banks: dict[tuple[TenantId, BankId], list[UUID]] = defaultdict(list)
+    for work in due:
+        if work.kind == "webhook":
+            banks[work.tenant_id, BankId(work.bank_id)].append(work.id)
+    for (tenant_id, bank_id), delivery_ids in banks.items():
+        wakeups.wake_deliveries(tenant_id, bank_id, delivery_ids)
+    for tenant_id, bank_id in dict.fromkeys(
+        (work.tenant_id, BankId(work.bank_id)) for work in due if work.kind == "webhook_events"
+    ):
+        wakeups.wake_webhooks(tenant_id, bank_id)
 
 
 def _wake_operations(wakeups: Wakeups, due: Iterable[DueWork]) -> None:
@@ -103,10 +135,14 @@ def _is_tended(store: Store, work: DueWork, settings: Settings) -> bool:
                 return tx.compactions.open(bank_id, work.id)
             if work.kind == "reflect":
                 end_if_dead(tx, bank_id, RunId(work.id))
+            elif work.kind == "ended_runs":
+                tx.reflect.purge(bank_id, settings.hindsight_reflect_keep_days * 86_400)
             elif work.kind == "seal":
                 tx.rebuilds.delete_seals(bank_id)
             elif work.kind == _OPERATION + POLICY_REBUILD:
                 tx.rebuilds.finish(bank_id)
+            elif work.kind == "audit":
+                tx.audit.expire(bank_id, settings.hindsight_api_audit_log_retention_days, MOST_EXPIRED)
             elif work.kind == "expired":
                 tx.operations.expire(bank_id, settings.hindsight_api_operation_retention_days, MOST_EXPIRED)
             else:

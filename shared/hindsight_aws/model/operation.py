@@ -18,6 +18,8 @@ FILE_CONVERT_RETAIN = "file_convert_retain"
 """Turns an uploaded file into text and ends by writing down the `retain` of that text."""
 POLICY_REBUILD = "policy_rebuild"
 """Covers scopes whose observations are made anew because their mission changed or somebody asked."""
+REFRESH_MENTAL_MODEL = "refresh_mental_model"
+"""Writes a mental model's page anew, as a run of the reflect workflow."""
 BATCH_RETAIN = "batch_retain"
 """The parent of an async request's `retain` operations; it has no work of its own and ends when they have."""
 

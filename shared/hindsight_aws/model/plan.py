@@ -102,6 +102,7 @@ class Plan:
     """All that one reply does.
 
     Every fact of the batch is in exactly one of: evidence of an action, `capped`, `skipped`, `overlooked`.
+    `is_full`: nothing new fitted in the scope, so that no fact was left out for what it says.
     """
 
     creates: tuple[Create, ...] = ()
@@ -112,3 +113,4 @@ class Plan:
     overlooked: frozenset[UUID] = frozenset()
     refusals: tuple[Refusal, ...] = ()
     refused_delete: bool = False
+    is_full: bool = False

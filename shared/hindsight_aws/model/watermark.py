@@ -18,6 +18,30 @@ from hindsight_aws.model.ids import OperationId
 WatermarkState = Literal["pending", "stored", "consolidated"]
 """`pending`: work of the write is open; `stored`: it has ended, facts of it are not consolidated in every scope yet."""
 
+
+@dataclass(frozen=True, slots=True)
+class WriteState:
+    """What became of a write: where it stands, and whether part of it, or of its consolidation, failed.
+
+    What was cancelled has failed too.  `is_visible`: all of it is stored, so that a recall which begins now looks
+    through it.
+    """
+
+    state: WatermarkState
+    has_failed: bool = False
+    has_failed_consolidation: bool = False
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether all of the write is stored."""
+        return self.state != "pending" and not self.has_failed
+
+    @property
+    def is_consolidated(self) -> bool:
+        """Whether all of the write is stored and consolidated in every scope of it."""
+        return self.state == "consolidated" and not self.has_failed
+
+
 _FORM: Final = 1
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _POSITION: Final = slice(1, 9)

@@ -14,7 +14,7 @@ from hindsight_aws.ports.page import Page
 
 @dataclass(frozen=True, slots=True)
 class BankSummary:
-    """A bank in a list."""
+    """A bank in a list; `matched_aliases` are those by which the list's text found it."""
 
     bank: Bank
     created_at: datetime
@@ -22,6 +22,8 @@ class BankSummary:
     facts: int
     last_document_at: datetime | None
     last_write_at: datetime | None
+    primary_alias: str | None = None
+    matched_aliases: tuple[str, ...] = ()
 
 
 class Banks(Protocol):
@@ -38,7 +40,7 @@ class Banks(Protocol):
     def create_if_missing(self, external_id: str) -> Bank:
         """The bank with this id, made if there was none; two callers at once get the same bank.
 
-        Raises: InvalidRequest for an id that no bank may have.
+        Raises: InvalidRequest for an id that no bank may have, Conflict for one that is another bank's alias.
         """
         ...
 
@@ -61,7 +63,7 @@ class Banks(Protocol):
         ...
 
     def page(self, text: str | None, patterns: Sequence[str] | None, limit: int, offset: int) -> Page[BankSummary]:
-        """Banks, last written first: `text` is a case-insensitive substring of id or name.
+        """Banks, last written first: `text` is a case-insensitive substring of id, name or alias.
 
         `patterns`: only banks whose id one of these globs covers, as access.sees_bank says; None: every bank.
         """

@@ -15,7 +15,7 @@ from typing import Literal, Protocol, TypeAlias
 JsonValue: TypeAlias = bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 JsonObject: TypeAlias = dict[str, JsonValue]
 
-CallStatus = Literal["ok", "throttled", "unavailable", "refused", "denied", "malformed", "truncated"]
+CallStatus = Literal["ok", "throttled", "unavailable", "refused", "denied", "malformed", "truncated", "abandoned"]
 EmbeddingPurpose = Literal["document", "query"]
 
 
@@ -151,6 +151,19 @@ class Embedding:
 
     values: array[float]
     is_zero: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """What a query was embedded as, and the model that did it: vectors of another model cannot be compared with it."""
+
+    model: str
+    embedding: Embedding
+
+    @property
+    def values(self) -> array[float] | None:
+        """The vector; None when it has no direction."""
+        return None if self.embedding.is_zero else self.embedding.values
 
 
 class TextModel(Protocol):

@@ -1,35 +1,48 @@
-"""The database as use cases see it: tenant-bound transactions, and the two questions that cross tenants."""
+"""The database as use cases see it: tenant-bound transactions, and the two questions that cross tenants.
+
+The repositories' own modules are imported by whoever uses one: a cold start pays for those alone.
+"""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from hindsight_aws.model.ids import TenantId
-from hindsight_aws.ports.banks import Banks
-from hindsight_aws.ports.compaction import Compactions
-from hindsight_aws.ports.consolidation import Consolidation
-from hindsight_aws.ports.curation import Curation
-from hindsight_aws.ports.documents import Documents
-from hindsight_aws.ports.entities import Entities
-from hindsight_aws.ports.graph import Graphs
-from hindsight_aws.ports.links import Links
-from hindsight_aws.ports.memories import Memories
-from hindsight_aws.ports.observations import Observations
-from hindsight_aws.ports.operations import Operations
-from hindsight_aws.ports.rebuilds import Rebuilds
-from hindsight_aws.ports.recall import RecallReads
-from hindsight_aws.ports.reflect import ReflectRuns
-from hindsight_aws.ports.runs import Runs
-from hindsight_aws.ports.scopes import Scopes
-from hindsight_aws.ports.stats import Stats
-from hindsight_aws.ports.tags import Tags
-from hindsight_aws.ports.tenants import Tenants
-from hindsight_aws.ports.uploads import Uploads
-from hindsight_aws.ports.usage import UsageLedger
-from hindsight_aws.ports.webhooks import Webhooks
+
+if TYPE_CHECKING:
+    from hindsight_aws.ports.aliases import Aliases
+    from hindsight_aws.ports.audit import AuditLog
+    from hindsight_aws.ports.banks import Banks
+    from hindsight_aws.ports.compaction import Compactions
+    from hindsight_aws.ports.consolidation import Consolidation
+    from hindsight_aws.ports.curation import Curation
+    from hindsight_aws.ports.deliveries import Deliveries
+    from hindsight_aws.ports.directives import Directives
+    from hindsight_aws.ports.documents import Documents
+    from hindsight_aws.ports.entities import Entities
+    from hindsight_aws.ports.evidence import EvidenceReads
+    from hindsight_aws.ports.graph import Graphs
+    from hindsight_aws.ports.links import Links
+    from hindsight_aws.ports.memories import Memories
+    from hindsight_aws.ports.mental_models import MentalModels
+    from hindsight_aws.ports.observations import Observations
+    from hindsight_aws.ports.operations import Operations
+    from hindsight_aws.ports.past import PastReads
+    from hindsight_aws.ports.rebuilds import Rebuilds
+    from hindsight_aws.ports.recall import RecallReads
+    from hindsight_aws.ports.reflect import ReflectRuns
+    from hindsight_aws.ports.refreshes import Refreshes
+    from hindsight_aws.ports.runs import Runs
+    from hindsight_aws.ports.scopes import Scopes
+    from hindsight_aws.ports.stats import Stats
+    from hindsight_aws.ports.tags import Tags
+    from hindsight_aws.ports.tenants import Tenants
+    from hindsight_aws.ports.uploads import Uploads
+    from hindsight_aws.ports.usage import UsageLedger
+    from hindsight_aws.ports.webhooks import Webhooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +65,11 @@ class KeyRecord:
 class DueWork:
     """A piece of pending work that nobody holds.
 
-    `kind`: `operation:<kind>`, `consolidation`, `revival`, `links`, `reflect`, `expired`, `policy` (a bank whose
-    settings changed), `seal` (a bank whose sealed generations may go) or `compaction` (a scope).
+    `kind`: `operation:<kind>`, `consolidation`, `revival`, `links`, `reflect`, `ended_runs`, `expired`, `policy` (a
+    bank whose settings changed), `seal` (a bank whose sealed generations may go), `compaction` (a scope),
+    `page_schedule` and `page_deletion` (a mental model whose schedule is due, or that rests on what is gone), `pages`
+    (a bank whose models consolidation concerns), `webhook` (a delivery) or `webhook_events` (a bank of whose events
+    hooks are to be told).
     """
 
     tenant_id: TenantId
@@ -74,8 +90,18 @@ class Transaction(Protocol):
         ...
 
     @property
+    def past(self) -> PastReads:
+        """Reads for recall of the past."""
+        ...
+
+    @property
     def reflect(self) -> ReflectRuns:
-        """Reflect runs, their steps, and what their tools look up."""
+        """Reflect runs and their steps."""
+        ...
+
+    @property
+    def evidence(self) -> EvidenceReads:
+        """What answers rest on."""
         ...
 
     @property
@@ -95,7 +121,12 @@ class Transaction(Protocol):
 
     @property
     def webhooks(self) -> Webhooks:
-        """Events that somebody may be told of."""
+        """Hooks of banks, and events that somebody may be told of."""
+        ...
+
+    @property
+    def deliveries(self) -> Deliveries:
+        """Events on their way to hooks."""
         ...
 
     @property
@@ -129,8 +160,23 @@ class Transaction(Protocol):
         ...
 
     @property
+    def directives(self) -> Directives:
+        """Standing rules for a bank's answers."""
+        ...
+
+    @property
     def memories(self) -> Memories:
         """Facts as retain writes them, and memories to look at."""
+        ...
+
+    @property
+    def mental_models(self) -> MentalModels:
+        """Mental models."""
+        ...
+
+    @property
+    def refreshes(self) -> Refreshes:
+        """Refreshes of mental models."""
         ...
 
     @property
@@ -182,6 +228,16 @@ class Transaction(Protocol):
         """Banks and their settings."""
         ...
 
+    @property
+    def audit(self) -> AuditLog:
+        """Who called what on which bank."""
+        ...
+
+    @property
+    def aliases(self) -> Aliases:
+        """Other names of banks."""
+        ...
+
 
 class Store(Protocol):
     """Promises isolation by tenant and all-or-nothing commits."""
@@ -205,7 +261,7 @@ class Store(Protocol):
         """The key with this SHA-256 hash, of whatever tenant, or None."""
         ...
 
-    def due_work(
+    def due_work(  # noqa: PLR0913  # each is a setting that another kind of work is due by
         self,
         at_most: int,
         *,
@@ -214,6 +270,9 @@ class Store(Protocol):
         server_policy: str | None = None,
         retention_days: int = 0,
         compaction_seconds: float = 0.0,
+        run_seconds: float = 604_800.0,
+        everywhere: bool = False,
+        audit_days: int = -1,
     ) -> list[DueWork]:
         """Up to `at_most` due pieces of work of each kind over all tenants, those due for longest first.
 
@@ -221,5 +280,8 @@ class Store(Protocol):
         is a digest of the server's consolidation settings: banks looked through under others are told; None: none is.
         Banks with operations that ended more than `retention_days` ago are told as `expired`; 0: none is.  Scopes
         whose near-duplicates were not looked for since about `compaction_seconds` are told as `compaction`; 0: none is.
+        Banks with reflect runs that ended more than `run_seconds` ago are told as `ended_runs`.  `everywhere`: the
+        server has a hook of its own, so that banks without one have somebody who is to be told of their events.  Banks
+        with audit entries older than `audit_days` are told as `audit`, deleted ones too; below 0: none is.
         """
         ...

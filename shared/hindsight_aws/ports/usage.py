@@ -41,6 +41,17 @@ class UsageLine:
     unpriced_calls: int
 
 
+@dataclass(frozen=True, slots=True)
+class RunCall:
+    """One model call of a reflect run, whatever became of it; `usd` None when nobody knows its price."""
+
+    task: str
+    status: str
+    tokens: TokenUsage
+    usd: Decimal | None
+    latency_ms: int
+
+
 class UsageLedger(Protocol):
     """The ledger of the transaction's tenant: lines are added, never changed."""
 
@@ -50,4 +61,8 @@ class UsageLedger(Protocol):
 
     def of_bank(self, bank_id: BankId, start: datetime | None, end: datetime | None) -> Sequence[UsageLine]:
         """What the bank's calls came to from `start` on and before `end`, by task and model."""
+        ...
+
+    def of_run(self, run_id: RunId) -> Sequence[RunCall]:
+        """The model calls of a reflect run, in the order in which they ended."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
+from uuid import UUID
 
 from hindsight_aws.model.ids import BankId, OperationId, ScopeId, TenantId
 
@@ -38,4 +39,17 @@ class Wakeups(Protocol):
 
         Sent after whatever removed or changed facts, whether something was queued or not.
         """
+        ...
+
+    def wake_webhooks(self, tenant_id: TenantId, bank_id: BankId) -> None:
+        """Asks a worker to have the bank's hooks told of its events.
+
+        Does nothing where no queue for deliveries is configured.
+        """
+        ...
+
+    def wake_deliveries(
+        self, tenant_id: TenantId, bank_id: BankId, delivery_ids: Sequence[UUID], delay_s: int = 0
+    ) -> None:
+        """Asks workers to try these deliveries, not before `delay_s` seconds (at most 900) have passed."""
         ...

@@ -22,6 +22,7 @@ from hindsight_aws.settings.process import ProcessSettings
 from hindsight_aws.settings.recall import RecallSettings
 from hindsight_aws.settings.reflect import ReflectSettings
 from hindsight_aws.settings.retain import RetainSettings
+from hindsight_aws.settings.webhooks import WebhookSettings
 
 
 class WrongSetting(HindsightError):
@@ -29,7 +30,14 @@ class WrongSetting(HindsightError):
 
 
 class Settings(
-    ReflectSettings, ConsolidationSettings, RecallSettings, FileSettings, RetainSettings, ModelSettings, ProcessSettings
+    WebhookSettings,
+    ReflectSettings,
+    ConsolidationSettings,
+    RecallSettings,
+    FileSettings,
+    RetainSettings,
+    ModelSettings,
+    ProcessSettings,
 ):
     """The process's settings; field names are the variables' names in lower case."""
 
@@ -43,7 +51,7 @@ class Settings(
     @model_validator(mode="before")
     @classmethod
     def _gather_bank_defaults(cls, values: dict[str, object]) -> dict[str, object]:
-        return {"bank_defaults": _bank_defaults_in(os.environ), **values}
+        return {"bank_defaults": bank_defaults_in(os.environ), **values}
 
     @model_validator(mode="after")
     def _dev_tenant_only_on_this_machine(self) -> Self:
@@ -53,6 +61,15 @@ class Settings(
             raise ValueError(
                 "HINDSIGHT_DEV_TENANT serves calls without a key, so it needs HINDSIGHT_ENVIRONMENT=local "
                 "and a database on this machine"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _private_receivers_only_on_this_machine(self) -> Self:
+        if self.hindsight_api_webhook_allowed_hosts and self.hindsight_environment != "local":
+            raise ValueError(
+                "HINDSIGHT_API_WEBHOOK_ALLOWED_HOSTS lets webhooks reach a private network, so it needs "
+                "HINDSIGHT_ENVIRONMENT=local"
             )
         return self
 
@@ -74,7 +91,7 @@ def _is_on_this_machine(database_url: str) -> bool:
     return host in ("localhost", "127.0.0.1", "::1") or host.startswith(("/", "%2F"))
 
 
-def _bank_defaults_in(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def bank_defaults_in(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Every HINDSIGHT_API_ variable as written; which of them name a bank setting is for banks/ to know."""
     prefix = "HINDSIGHT_API_"
     named = [(name.upper(), text) for name, text in environment.items() if text]

@@ -34,8 +34,9 @@ class ConsolidationSettings(BaseSettings):
     hindsight_consolidation_max_calls: int = Field(
         16,
         ge=1,
-        description="How many answers about a fact may settle nothing (overlooked, malformed, come too late) until it "
-        "fails in its scope.",
+        description="How many model calls about a fact may settle nothing (overlooked, malformed, come too late, never "
+        "heard because the worker died) until it fails in its scope; how many looks at near-duplicates may begin to "
+        "ask.",
     )
     hindsight_consolidation_max_duplicate_checks: int = Field(
         16,

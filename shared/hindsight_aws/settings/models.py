@@ -32,6 +32,15 @@ class ModelSettings(BaseSettings):
     )
     hindsight_api_embeddings_parallelism: int = Field(8, ge=1, le=64, description="Embedding calls in flight at once.")
     hindsight_api_reranker_model: str | None = Field(None, description="Rerank model; unset: fused order is final.")
+    hindsight_rerank_region: str | None = Field(
+        None,
+        description="Region of the rerank model, which few regions have; unset: that of the other models. "
+        "From a network without a way out only its own region is reached.",
+    )
     hindsight_api_llm_timeout: float = Field(
         120.0, gt=0, description="Longest time one text model call may take, in seconds."
+    )
+    hindsight_api_enable_bank_llm_health: bool = Field(
+        False,
+        description="Whether `POST …/health/llm` is served, which asks each text model a question of a few tokens.",
     )

@@ -40,6 +40,12 @@ class ProcessSettings(BaseSettings):
     hindsight_queue_convert_url: str = Field(
         "", description="URL of the SQS queue whose messages wake the conversion of uploaded files."
     )
+    hindsight_queue_deliver_url: str = Field(
+        "", description="URL of the SQS queue whose messages wake deliveries to webhooks, and bring back receipts."
+    )
+    hindsight_queue_send_url: str = Field(
+        "", description="URL of the SQS queue of requests to webhooks, which `send` makes."
+    )
     hindsight_bucket: str = Field(
         "", description="S3 bucket of uploaded files; without one the routes for files answer 404."
     )
@@ -49,6 +55,11 @@ class ProcessSettings(BaseSettings):
     )
     hindsight_api_enable_bank_config_api: bool = Field(
         True, description="Whether PATCH and DELETE of a bank's config are served."
+    )
+    hindsight_api_mcp_enabled: bool = Field(True, description="Whether MCP is served at /mcp.")
+    hindsight_mcp_allowed_origins: tuple[str, ...] = Field(
+        (),
+        description="Origins (a JSON list) whose web pages may call MCP; on a laptop its own may as well.",
     )
     hindsight_api_gzip_min_size: int = Field(
         1024, ge=0, description="Answers of at least this many bytes are compressed on request."

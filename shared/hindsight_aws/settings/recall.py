@@ -32,6 +32,24 @@ class RecallSettings(BaseSettings):
         ge=0,
         description="Most facts of a type that a bank is searched through exactly; larger ones use the vector index.",
     )
+    hindsight_api_reranker_max_candidates: int = Field(
+        300, ge=1, le=1_000, description="Most candidates that a rerank model is shown, whatever the budget."
+    )
+    hindsight_api_reranker_max_candidates_low: int = Field(
+        100, ge=0, description="Candidates that a rerank model is shown at budget low; 0: as many as at most."
+    )
+    hindsight_api_reranker_max_candidates_mid: int = Field(
+        100, ge=0, description="Candidates that a rerank model is shown at budget mid; 0: as many as at most."
+    )
+    hindsight_api_reranker_max_candidates_high: int = Field(
+        200, ge=0, description="Candidates that a rerank model is shown at budget high; 0: as many as at most."
+    )
     hindsight_api_bm25_max_query_terms: int = Field(
         16, ge=1, description="Most terms of a recall query that the keyword arm looks up."
+    )
+    hindsight_recall_most_banks: int = Field(
+        10,
+        ge=0,
+        le=50,
+        description="Most banks that one call of `POST /v1/default/recall` may search; 0: the route answers 404.",
     )

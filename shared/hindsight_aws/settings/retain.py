@@ -26,13 +26,19 @@ class RetainSettings(BaseSettings):
         description="Whether extraction may write null for when, where, who and why; it may always leave them out.",
     )
     hindsight_api_llm_output_language: str | None = Field(
-        None, description="Language that facts are written in; unset: that of their text."
+        None, description="Language that facts and answers are written in; unset: that of their text or question."
     )
     hindsight_api_retain_extract_causal_links: bool = Field(
         True, description="Whether extraction asks which fact caused which."
     )
     hindsight_api_retain_parallelism: int = Field(
         8, ge=1, le=64, description="Extraction calls of one retain in flight at once."
+    )
+    hindsight_content_guard: str = Field(
+        "",
+        pattern=r"^([A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*)?$",
+        description="Class of a guard of one's own against injected instructions, as `module:Class`; made without "
+        "arguments when a process starts (docs/howto/screening.md).",
     )
     hindsight_retain_sync_seconds: float = Field(
         20.0,
@@ -68,6 +74,9 @@ class RetainSettings(BaseSettings):
     )
     hindsight_api_operation_retention_days: int = Field(
         0, ge=0, description="Days after its end that the record of an operation is kept; 0: for ever."
+    )
+    hindsight_api_audit_log_retention_days: int = Field(
+        -1, ge=-1, description="Days that an entry of the audit log is kept; -1: for ever."
     )
     hindsight_api_entity_trgm_similarity_threshold: float = Field(
         0.3, ge=0, le=1, description="Least trigram similarity of names that are looked at as one entity's."

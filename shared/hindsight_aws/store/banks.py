@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from psycopg.types.json import Json
 
+from hindsight_aws.errors import Conflict
 from hindsight_aws.model.bank import Bank, check_new_bank_id
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.ports.banks import BankSummary
@@ -48,7 +49,7 @@ class PostgresBanks:
             return bank_of(made)
         came_first = self.find(external_id)
         if came_first is None:
-            raise AssertionError("a bank that conflicted is not there")
+            raise Conflict(f"'{external_id}' is already taken by another bank or alias")
         return came_first
 
     def save(self, bank_id: BankId, name: str | None, overrides: Mapping[str, object]) -> None:
@@ -68,13 +69,13 @@ class PostgresBanks:
         return Page([_summary(row) for row in rows if row["bank_id"] is not None], rows[0]["total"])
 
     def _one(self, query: Query, external_id: str) -> Bank | None:
-        if not _can_be_stored(external_id):
+        if not can_be_stored(external_id):
             return None
         row = self._session.row(query, external_id=external_id)
         return None if row is None else bank_of(row)
 
 
-def _can_be_stored(external_id: str) -> bool:
+def can_be_stored(external_id: str) -> bool:
     """Whether Postgres can hold the text at all: it has no NUL and no lone surrogate."""
     return "\x00" not in external_id and not any("\ud800" <= char <= "\udfff" for char in external_id)
 
@@ -92,4 +93,6 @@ def _summary(row: Row) -> BankSummary:
         facts=row["facts"],
         last_document_at=row["last_document_at"],
         last_write_at=row["last_write_at"],
+        primary_alias=row["primary_alias"],
+        matched_aliases=tuple(row["matched_aliases"]),
     )

@@ -56,8 +56,9 @@ class PostgresLinks:
         *,
         document_ids: Sequence[DocumentId] | None = None,
         fact_types: Sequence[str] | None = None,
+        fact_ids: Sequence[UnitId] | None = None,
     ) -> None:
-        """Queues what nothing but the archive holds, before archived facts of these documents or types go for good.
+        """Queues what nothing but the archive holds, before these archived facts, or those of these, go for good.
 
         For this package alone.
         """
@@ -66,6 +67,7 @@ class PostgresLinks:
             bank_id=bank_id,
             document_ids=None if document_ids is None else list(document_ids),
             fact_types=None if fact_types is None else list(fact_types),
+            fact_ids=None if fact_ids is None else list(fact_ids),
         )
 
     def take_lease(self, bank_id: BankId, seconds: float) -> LinkLease | None:

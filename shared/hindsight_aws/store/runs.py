@@ -1,6 +1,6 @@
 """Consolidation runs in Postgres, to look at and to undo.  Called through ports/runs.py; calls sql/runs.sql.
 
-Writes observations by the statements of sql/observations.sql; locks documents, facts, scope, observations, in order.
+Writes observations by the statements of sql/observations.sql; locks in the global order (docs/architecture.md).
 """
 
 from __future__ import annotations

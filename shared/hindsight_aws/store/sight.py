@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hindsight_aws.access import DocumentSight, Sight
+from hindsight_aws.model.tags import TagGroup
 from hindsight_aws.ports.page import Window
 from hindsight_aws.store.tag_predicate import predicate_of, predicate_path
 
@@ -19,8 +20,13 @@ def beneath_params(sight: Sight) -> dict[str, object]:
 
 def document_params(sight: DocumentSight) -> dict[str, object]:
     """The parameters `any_of`, `predicate`, `variables`, `own`, `own_variables` of a statement on documents."""
-    own, variables = (None, None) if sight.own is None else predicate_path(sight.own)
-    return {**predicate_of(sight.tags).params(), "own": own, "own_variables": variables}
+    return {**predicate_of(sight.tags).params(), **own_params(sight.own)}
+
+
+def own_params(own: TagGroup | None) -> dict[str, object]:
+    """The parameters `own` and `own_variables` of a statement that leaves out documents with items of others."""
+    path, variables = (None, None) if own is None else predicate_path(own)
+    return {"own": path, "own_variables": variables}
 
 
 def window_params(window: Window) -> dict[str, object]:

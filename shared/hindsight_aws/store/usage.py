@@ -8,9 +8,9 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from hindsight_aws.model.ids import BankId
+from hindsight_aws.model.ids import BankId, RunId
 from hindsight_aws.ports.model_gateway import TokenUsage
-from hindsight_aws.ports.usage import LedgerEntry, UsageLine
+from hindsight_aws.ports.usage import LedgerEntry, RunCall, UsageLine
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
@@ -31,6 +31,12 @@ class PostgresUsageLedger:
     def of_bank(self, bank_id: BankId, start: datetime | None, end: datetime | None) -> Sequence[UsageLine]:
         return [_line(row) for row in self._session.rows(_SQL["of_bank"], bank_id=bank_id, start=start, end=end)]
 
+    def of_run(self, run_id: RunId) -> Sequence[RunCall]:
+        return [
+            RunCall(row["task"], row["status"], _tokens(row), row["usd"], row["latency_ms"] or 0)
+            for row in self._session.rows(_SQL["of_run"], run_id=run_id)
+        ]
+
 
 def _line(row: Row) -> UsageLine:
     return UsageLine(
@@ -38,14 +44,18 @@ def _line(row: Row) -> UsageLine:
         model=row["model_id"],
         calls=row["calls"],
         failed_calls=row["failed_calls"],
-        tokens=TokenUsage(
-            input=row["input_tokens"],
-            output=row["output_tokens"],
-            cache_read=row["cache_read_tokens"],
-            cache_write=row["cache_write_tokens"],
-        ),
+        tokens=_tokens(row),
         usd=row["usd"],
         unpriced_calls=row["unpriced_calls"],
+    )
+
+
+def _tokens(row: Row) -> TokenUsage:
+    return TokenUsage(
+        input=row["input_tokens"],
+        output=row["output_tokens"],
+        cache_read=row["cache_read_tokens"],
+        cache_write=row["cache_write_tokens"],
     )
 
 

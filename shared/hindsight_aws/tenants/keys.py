@@ -51,7 +51,7 @@ def _check(key: NewKey, expires_at: datetime | None, now: datetime) -> None:
     if not key.bank_patterns or not all(key.bank_patterns):
         raise InvalidRequest("a key needs a bank pattern; '*' is every bank")
     if key.forced_tags is not None:
-        parse_group(key.forced_tags, "forced tags")
+        parse_group(key.forced_tags, "forced tags", stored=True)
     if key.fact_types is not None and (not key.fact_types or not key.fact_types <= FACT_TYPES):
         raise InvalidRequest(f"fact types are {', '.join(sorted(FACT_TYPES))}")
     if key.exact_scopes is not None and not key.exact_scopes:

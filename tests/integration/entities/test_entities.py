@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from hindsight_aws.entities import FactNames
-from hindsight_aws.entities.likeness import is_measured_alike
 from hindsight_aws.model.entity import EntityName
 from hindsight_aws.store.postgres import PostgresStore
+from hindsight_aws.text.trigrams import is_measured_alike
 from tests.conftest import Dose
 from tests.integration.entities.conftest import Register, moment
 from tests.support.database import Database

@@ -99,7 +99,7 @@ def test_a_server_that_outlived_its_launcher_is_replaced(folder: Path) -> None:
     second.stop()
 
 
-@pytest.mark.parametrize("pid", [os.getpid(), 4_000_000])
+@pytest.mark.parametrize("pid", [os.getpid(), 4_000_000], ids=["of another", "of nobody"])
 def test_a_stale_pid_file_is_no_obstacle(server: LocalPostgres, pid: int) -> None:
     written = write(server, 1)
     server.kill()

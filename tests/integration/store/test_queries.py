@@ -10,15 +10,16 @@ import psycopg
 import pytest
 
 import hindsight_aws.store
-from hindsight_aws.store.queries import Query, queries, topics
+from hindsight_aws.store.queries import Query, queries
 from tests.support.database import Database
+from tests.support.statements import topics
 
 _EVERY = [(topic, query) for topic in topics() for query in queries(topic).values()]
 _WITHOUT_TENANT = {"transaction", "crossing", "inspection"}
 """Statements that belong to no tenant: they open transactions, look keys up, or look at the database itself."""
 _UTILITY = (
     b"BEGIN", b"BEGIN ISOLATION LEVEL REPEATABLE READ", b"COMMIT", b"ROLLBACK", b"SAVEPOINT mark",
-    b"ROLLBACK TO SAVEPOINT mark",
+    b"ROLLBACK TO SAVEPOINT mark", b"SAVEPOINT part", b"ROLLBACK TO SAVEPOINT part",
 )  # fmt: skip
 """What the server does not prepare."""
 _PLACEHOLDER = re.compile(rb"%\((\w+)\)[sbt]")

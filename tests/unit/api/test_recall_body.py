@@ -83,3 +83,10 @@ def test_an_empty_group_is_refused(empty: dict[str, list[object]]) -> None:
     """[Q071]."""
     with pytest.raises(ValidationError, match="tag_groups"):
         _body(tag_groups=[empty])
+
+
+def test_a_fuzzy_leaf_is_taken_and_another_way_to_resolve_refused() -> None:
+    assert _body(tag_groups=[{"not": {"tags": ["a"], "resolve": "fuzzy"}}]).as_query().tags.is_fuzzy
+
+    with pytest.raises(ValidationError, match="must be `exact` or `fuzzy`"):
+        _body(tag_groups=[{"tags": ["a"], "resolve": "some"}])

@@ -19,6 +19,7 @@ from hindsight_aws.settings import Settings
 _INGEST = "http://127.0.0.1:1/queue/ingest"
 _CONVERT = "http://127.0.0.1:1/queue/convert"
 _CONSOLIDATE = "http://127.0.0.1:1/queue/consolidate"
+_DELIVER = "http://127.0.0.1:1/queue/deliver"
 _TENANT = TenantId(uuid4())
 
 
@@ -26,7 +27,7 @@ _TENANT = TenantId(uuid4())
 def wakeups() -> SqsWakeups:
     settings = Settings().model_copy(
         update={"hindsight_queue_ingest_url": _INGEST, "hindsight_queue_consolidate_url": _CONSOLIDATE}
-        | {"hindsight_queue_convert_url": _CONVERT}
+        | {"hindsight_queue_convert_url": _CONVERT, "hindsight_queue_deliver_url": _DELIVER}
     )
     return SqsWakeups(settings)
 
@@ -89,6 +90,19 @@ def test_a_banks_links_are_a_message_of_another_kind_on_the_ingest_queue(wakeups
     stub.add_response("send_message_batch", {"Successful": [], "Failed": []}, _expected(_INGEST, [body], 60))
 
     wakeups.wake_links(_TENANT, bank, 60)
+
+
+def test_webhooks_are_woken_for_by_bank_and_deliveries_by_id(wakeups: SqsWakeups, stub: Stubber) -> None:
+    bank, delivery = BankId(uuid4()), uuid4()
+    place = {"tenant_id": str(_TENANT), "bank_id": str(bank)}
+    for body, delay in (
+        ({"kind": "events", **place}, 0),
+        ({"kind": "delivery", **place, "delivery_id": str(delivery)}, 5),
+    ):
+        stub.add_response("send_message_batch", {"Successful": [], "Failed": []}, _expected(_DELIVER, [body], delay))
+
+    wakeups.wake_webhooks(_TENANT, bank)
+    wakeups.wake_deliveries(_TENANT, bank, [delivery], 5)
 
 
 @pytest.mark.parametrize("how", ["error", "refusal"])

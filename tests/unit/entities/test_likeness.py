@@ -6,17 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hindsight_aws.entities.likeness import likeness, similarity
+from hindsight_aws.entities.likeness import likeness
 from hindsight_aws.entities.spelling import lookup_keys, spelling_of
-from tests.support.entities import FLOOR, ONE, SIMILARITIES, TWO
+from hindsight_aws.text.trigrams import similarity
+from tests.support.entities import FLOOR, ONE, TWO
 
 _WORDS = some.sampled_from(["kubernetes", "kubernets", "kubermetes", "são", "sao", "101", "alice", "reyes", "C++"])
 _NAMES = some.one_of(some.lists(_WORDS, min_size=1, max_size=3).map(" ".join), some.text(max_size=12))
-
-
-@pytest.mark.parametrize(("left", "right", "measured"), SIMILARITIES)
-def test_trigrams_are_counted_as_postgres_counts_them(left: str, right: str, measured: float) -> None:
-    assert similarity(left, right) == pytest.approx(measured, abs=1e-6)
 
 
 @pytest.mark.parametrize("pair", ONE.values(), ids=list(ONE))
@@ -40,7 +36,6 @@ def test_likeness_knows_no_order(left: str, right: str) -> None:
     ours, theirs = spelling_of(left), spelling_of(right)
 
     assert likeness(ours, theirs) == likeness(theirs, ours)
-    assert similarity(left, right) == similarity(right, left)
 
 
 @given(_NAMES, _NAMES)

@@ -64,7 +64,7 @@ async def get_operation_status(
             found = tx.operations.view(bank.bank_id, wanted, subject, with_payload)
             run = None if found else tx.reflect.find(bank.bank_id, RunId(wanted))
             run = run if run is not None and subject in (None, run.subject) else None
-    if run is not None:
+    if run is not None and not _is_work_of_another(run):
         return json_answer(_reflected(run))
     if found is None:
         return json_answer(_absent(operation_id))
@@ -111,13 +111,19 @@ def _absent(operation_id: str) -> dict[str, object]:
     return {**known, "task_type": None, **dict.fromkeys(_NOTHING_KNOWN)}
 
 
+def _is_work_of_another(run: Run) -> bool:
+    """Whether the run is how an operation is worked on: that one tells of it."""
+    return run.kind == "refresh" and run.request.get("operation_id") is not None
+
+
 def _reflected(run: Run) -> dict[str, object]:
-    """A reflect run as an operation; its answer, once there, is the result."""
+    """A reflect run, or the preview of a refresh, as an operation; its answer, once there, is the result."""
+    kind = "reflect" if run.kind == "reflect" else "dry_run_refresh_mental_model"
     return {
         **_absent(str(run.run_id)),
         "status": "processing" if run.status == "running" else run.status,
-        "operation_type": "reflect",
-        "task_type": "reflect",
+        "operation_type": kind,
+        "task_type": kind,
         "created_at": run.created_at,
         "updated_at": run.updated_at,
         "completed_at": run.ended_at,
@@ -135,8 +141,8 @@ def _listed(operation: OperationView) -> dict[str, object]:
         "items_count": operation.items_count,
         "document_id": operation.document,
         "filename": operation.result.get("filename"),
-        "mental_model_id": None,
-        "details": None,
+        "mental_model_id": operation.result.get("mental_model_id"),
+        "details": operation.result.get("details"),
         "created_at": operation.created_at,
         "updated_at": operation.updated_at,
         "status": operation.status,
@@ -155,7 +161,7 @@ def _detailed(operation: OperationView) -> dict[str, object]:
         "operation_type": operation.kind,
         "id": operation.operation_id,
         "task_type": operation.kind,
-        "mental_model_id": None,
+        "mental_model_id": operation.result.get("mental_model_id"),
         "created_at": operation.created_at,
         "updated_at": operation.updated_at,
         "completed_at": operation.completed_at,
@@ -164,7 +170,7 @@ def _detailed(operation: OperationView) -> dict[str, object]:
         "next_retry_at": operation.next_retry_at,
         "progress": operation.progress,
         "result_metadata": operation.result or None,
-        "details": None,
+        "details": operation.result.get("details"),
         "child_operations": None
         if children is None
         else [

@@ -7,13 +7,12 @@ from typing import Literal
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hindsight_aws.access import sight
+from hindsight_aws.access import page_sight, sight
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
 from hindsight_aws.api.query import Limit, Offset
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.model.principal import Permission
-from hindsight_aws.ports.page import Page
 
 router = APIRouter(prefix="/v1/default/banks/{bank_id}/tags", route_class=ReportingRoute)
 
@@ -27,10 +26,12 @@ async def list_tags(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """Tags of the memories in the caller's sight, most used first."""
+    """Tags of the memories, or of the mental models, in the caller's sight, most used first."""
     with call.bank(bank_id, Permission.READ) as seen:
-        found: Page[tuple[str, int]] = Page((), 0)
+        tags, at = seen.tx.tags, seen.bank.bank_id
         if source == "memories":
-            found = seen.tx.tags.page(seen.bank.bank_id, sight(seen.principal), q or None, limit, offset)
+            found = tags.page(at, sight(seen.principal), q or None, limit, offset)
+        else:
+            found = tags.of_models(at, page_sight(seen.principal), q or None, limit, offset)
     items = [{"tag": tag, "count": uses} for tag, uses in found.items]
     return json_answer({"items": items, "total": found.total, "limit": limit, "offset": offset})

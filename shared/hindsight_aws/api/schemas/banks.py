@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
+
+from hindsight_aws.api.schemas.text import without_surrogates
 
 Trait = Annotated[int, Field(ge=1, le=5)]
 
@@ -41,6 +43,11 @@ class CreateBankRequest(BaseModel):
     enable_graph_retrieval: bool | None = None
     enable_reranking: bool | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _made_whole(cls, body: object) -> object:
+        return without_surrogates(body)
+
     def updates(self) -> dict[str, object]:
         """The settings that were given, in the names of the config; of several missions the most specific one."""
         given = self.model_dump(exclude={"name", "disposition", "mission", "background"}, exclude_none=True)
@@ -58,3 +65,16 @@ class BankConfigUpdate(BaseModel):
     """Settings to lay over the bank's own; a null takes one away."""
 
     updates: dict[str, object]
+
+
+class UpdateDispositionRequest(BaseModel):
+    """The traits to set."""
+
+    disposition: DispositionTraits
+
+
+class AddBackgroundRequest(BaseModel):
+    """Text to add to the mission; traits are never guessed from it, whatever `update_disposition` says."""
+
+    content: str
+    update_disposition: bool = True

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, model_validator
 
-from hindsight_aws.api.schemas.retain import Tags
+from hindsight_aws.api.schemas.tag_list import Tags
 from hindsight_aws.api.schemas.text import without_surrogates
 from hindsight_aws.documents import DocumentPatch
 

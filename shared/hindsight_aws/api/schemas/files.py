@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator
 
-from hindsight_aws.api.schemas.retain import Tags
+from hindsight_aws.api.schemas.tag_list import Tags
 from hindsight_aws.api.schemas.text import without_surrogates
 from hindsight_aws.errors import InvalidField, InvalidRequest
 from hindsight_aws.files import FileOptions, NewUpload

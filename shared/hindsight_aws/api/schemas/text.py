@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hindsight_aws.text.sanitise import clean
+
 _DEEPEST = 64
 
 
@@ -22,3 +24,16 @@ def without_surrogates(value: object, depth: int = 0) -> object:
             for key, child in value.items()
         }
     return value
+
+
+def fit_to_store(value: object) -> object:
+    """The JSON value without lone surrogates and without the controls that no database holds, in keys too."""
+    return _cleaned(without_surrogates(value))
+
+
+def _cleaned(value: object) -> object:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(child) for child in value]
+    return {clean(str(key)): _cleaned(child) for key, child in value.items()} if isinstance(value, dict) else value

@@ -10,6 +10,8 @@ from hindsight_aws.aws.bedrock.metadata import encode_value
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, ModelCall, Tool, ToolResult, Turn
 
 _CACHE_WORTH_CHARS = 4_000  # below about a thousand tokens a cache point is silently ignored
+_CACHE_POINT: JsonObject = {"cachePoint": {"type": "default"}}
+_CACHED_TURNS = 2  # what the last call stored, and what this one adds
 
 
 def converse_request(call: ModelCall, able: Capability, *, strict: bool = False) -> JsonObject:
@@ -35,18 +37,20 @@ def converse_request(call: ModelCall, able: Capability, *, strict: bool = False)
 
 
 def _system(call: ModelCall, able: Capability) -> list[JsonValue]:
+    """The instructions; what is cached up to their end holds the tools too, for a provider reads those first."""
     system: list[JsonValue] = [{"text": call.system}]
     if able.cache_point and len(call.system) >= _CACHE_WORTH_CHARS:
-        system.append({"cachePoint": {"type": "default"}})
+        system.append(dict(_CACHE_POINT))
     return system
 
 
 def _messages(call: ModelCall, able: Capability) -> list[JsonValue]:
     first: list[JsonValue] = [{"text": block} for block in call.blocks]
     messages: list[JsonValue] = [{"role": "user", "content": first}]
-    for turn in call.history:
+    for place, turn in enumerate(call.history, start=1):
+        is_cached = able.cache_point and place > len(call.history) - _CACHED_TURNS
         messages.append({"role": "assistant", "content": _said(turn)})
-        messages.append({"role": "user", "content": _answered(turn)})
+        messages.append({"role": "user", "content": _answered(turn, is_cached=is_cached)})
     reminder = _reminder(call, able)
     if reminder:
         last = messages[-1]
@@ -61,8 +65,11 @@ def _said(turn: Turn) -> list[JsonValue]:
     return content
 
 
-def _answered(turn: Turn) -> list[JsonValue]:
+def _answered(turn: Turn, *, is_cached: bool) -> list[JsonValue]:
+    """The results, then what is said only this once: a cache may serve all up to the last result next time."""
     content: list[JsonValue] = [{"toolResult": _result(result)} for result in turn.results]
+    if is_cached and content:
+        content.append(dict(_CACHE_POINT))
     content += [{"text": text} for text in turn.closing]
     return content
 

@@ -1,4 +1,4 @@
-"""Encodes any text into the characters Bedrock allows in request metadata, and back.
+"""Encodes any text into the characters Bedrock allows in request metadata.
 
 Called by `converse`; calls nothing. Values show up in invocation logs, where cost is told apart by tenant and bank.
 """
@@ -11,7 +11,6 @@ import re
 _LIMIT = 256
 _DIGEST = 16
 _NOT_ALLOWED = re.compile(r"[^a-zA-Z0-9:_@$#/+,.\-]")
-_ENCODED = re.compile(r"(?:=[0-9A-F]{2})+")
 
 
 def encode_value(text: str) -> str:
@@ -27,13 +26,6 @@ def encode_value(text: str) -> str:
     kept = whole[: _LIMIT - _DIGEST - 2]
     kept = re.sub(r"=[0-9A-F]?$", "", kept)
     return f"{kept}=#{digest}"
-
-
-def decode_value(encoded: str) -> str:
-    """The text that was encoded; one that was cut comes back as its beginning, `=#` and the digest."""
-    return _ENCODED.sub(
-        lambda match: bytes.fromhex(match[0].replace("=", "")).decode("utf-8", "surrogateescape"), encoded
-    )
 
 
 def _bytes(character: str) -> str:

@@ -6,7 +6,7 @@ Called by mental_models and by the registry; calls `shapes`.
 from __future__ import annotations
 
 from hindsight_aws.ports.model_gateway import JsonObject, Tool
-from hindsight_aws.prompts.contract.reflect import DIRECTIVES, EVIDENCE, QUESTION, ending
+from hindsight_aws.prompts.contract.reflect import DIRECTIVES, EVIDENCE, PROBLEM, QUESTION, ending
 from hindsight_aws.prompts.contract.shapes import Block, Task, any_of, array, closed, integer, one_of, text
 
 DOCUMENT = Block(
@@ -25,6 +25,7 @@ DOCUMENT = Block(
         ),
     ),
 )
+LENGTH = Block("length", "How long the page should be at most.", closed("tokens", tokens=integer()))
 RETRACTED = Block("retracted", "What the page rested on and is gone.", array(closed("id text", id=text(), text=text())))
 
 _SECTION = text("Id of a section shown in the block `document`.")
@@ -78,7 +79,7 @@ TASKS = (
         "Writes the whole page.",
         (ending("refresh_document", document=True, directives=True),),
         "forced",
-        (QUESTION, DIRECTIVES, EVIDENCE),
+        (QUESTION, DIRECTIVES, LENGTH, EVIDENCE, PROBLEM),
         (("memory_ids[], observation_ids[], mental_model_ids[]", "aliases shown in the block `evidence`"),),
     ),
     Task(
@@ -86,7 +87,7 @@ TASKS = (
         "Edits the page so that it says what the new evidence adds or changes.",
         (_edit("refresh_ops", "Lists the edits; an empty list when the page needs none.", _ADDITIONS + _REMOVALS),),
         "forced",
-        (QUESTION, DIRECTIVES, DOCUMENT, EVIDENCE),
+        (QUESTION, DIRECTIVES, DOCUMENT, EVIDENCE, PROBLEM),
         _PAGE_IDS,
     ),
     Task(
@@ -94,7 +95,7 @@ TASKS = (
         "Takes out of the page what rested only on things that are gone.",
         (_edit("retract", "Lists the edits; an empty list when nothing rests on them.", _REMOVALS),),
         "forced",
-        (QUESTION, DOCUMENT, RETRACTED),
+        (QUESTION, DOCUMENT, RETRACTED, PROBLEM),
         _PAGE_IDS,
     ),
 )

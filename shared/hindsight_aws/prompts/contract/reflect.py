@@ -11,39 +11,42 @@ from hindsight_aws.prompts.contract.shapes import Block, Task, array, boolean, c
 
 _REASON = text("Why this is needed now, in a few words.")
 _QUERY = text("What to look for.")
+_USUAL = "How many tokens may be found; left out: as usual."
 
 SEARCH_MENTAL_MODELS = Tool(
     "search_mental_models",
-    "Finds prepared pages about a topic.",
-    closed("reason query", reason=_REASON, query=_QUERY, max_results=integer()),
+    "Finds prepared pages about a topic: where one is fresh and to the point, the best answer there is. A stale one "
+    "tells why; then look further.",
+    closed("reason query", reason=_REASON, query=_QUERY, max_results=integer("How many pages; left out: 5.")),
 )
 READ_MENTAL_MODELS = Tool(
     "read_mental_models",
-    "Reads pages found before, whole.",
+    "Reads pages found before, whole, where only the beginning was shown.",
     closed(
         "reason mental_model_ids",
         reason=_REASON,
         mental_model_ids=array(text("An alias like p1.")),
-        max_tokens=integer(),
+        max_tokens=integer("How long the pages may be together; left out: as usual."),
     ),
 )
 SEARCH_OBSERVATIONS = Tool(
     "search_observations",
-    "Finds beliefs that rest on several facts.",
-    closed("reason query", reason=_REASON, query=_QUERY, max_tokens=integer()),
+    "Finds beliefs that rest on several facts: the best start for what is generally so. `facts_not_in_it_yet` and "
+    "`freshness` tell how many newer facts an observation does not know; then look for those facts too.",
+    closed("reason query", reason=_REASON, query=_QUERY, max_tokens=integer(_USUAL)),
 )
 RECALL = Tool(
     "recall",
-    "Finds single facts, as they were said.",
-    closed("reason query", reason=_REASON, query=_QUERY, max_tokens=integer(), max_chunk_tokens=integer()),
+    "Finds single facts, as they were said: exact values, names, dates, and whatever nothing broader covers.",
+    closed("reason query", reason=_REASON, query=_QUERY, max_tokens=integer(_USUAL), max_chunk_tokens=integer(_USUAL)),
 )
 EXPAND = Tool(
     "expand",
-    "Shows the text a fact was taken from.",
+    "Shows the text a fact was taken from, when its wording or surroundings matter, or what an observation rests on.",
     closed(
         "reason memory_ids depth",
         reason=_REASON,
-        memory_ids=array(text("An alias like f1.")),
+        memory_ids=array(text("An alias like f1 or o1.")),
         depth=one_of("chunk", "document"),
     ),
 )
@@ -62,6 +65,14 @@ _CITED: dict[str, JsonObject] = {
     "memory_ids": array(text("An alias like f1."), "Facts the answer rests on."),
     "mental_model_ids": array(text("An alias like p1."), "Pages it rests on."),
     "observation_ids": array(text("An alias like o1."), "Observations it rests on."),
+    "support": array(
+        closed(
+            "sentence ids",
+            sentence=text("A sentence of the answer, word for word."),
+            ids=array(text("An alias like f1, o1 or p1.")),
+        ),
+        "What single sentences rest on, where that can be said.",
+    ),
 }
 
 
@@ -79,7 +90,7 @@ DONE = ending("done", directives=True)
 QUESTION = Block("question", "What is asked.", closed("text", text=text()))
 DIRECTIVES = Block(
     "directives",
-    "Rules the answer must follow.",
+    "Rules the answer must follow; in a call that answers they stand first and once more last.",
     array(closed("id content", id=text(), name=text(), content=text())),
     optional=True,
 )
@@ -96,9 +107,18 @@ EVIDENCE = Block(
 CLAIMS = Block(
     "claims",
     "What was drawn from the evidence, part by part.",
-    array(closed("id text", id=text("An alias."), text=text(), mentioned_at=text())),
+    array(
+        closed(
+            "id text",
+            id=text("An alias."),
+            text=text(),
+            mentioned_at=text(),
+            also=array(text("Another alias it rests on.")),
+        )
+    ),
     optional=True,
 )
+PROBLEM = Block("problem", "What was wrong with the last reply.", closed("reason", reason=text()), optional=True)
 
 _ALIASES = (
     ("memory_ids[]", "f1, f2, … : facts shown in this run"),
@@ -110,15 +130,33 @@ _SETTING = (
     MISSION,
     Block(
         "disposition",
-        "Traits from 1 to 5 that differ from the middle.",
-        closed("", skepticism=integer(), literalism=integer(), empathy=integer()),
-        optional=True,
+        "Traits from 1 to 5; `means` has a sentence for each unless all are 3.",
+        closed(
+            "skepticism literalism empathy",
+            skepticism=integer(),
+            literalism=integer(),
+            empathy=integer(),
+            means=array(text()),
+        ),
     ),
-    Block("now", "The present of this run.", closed("utc", utc=text("Weekday, date and minute."))),
+    Block("effort", "How far to search.", closed("budget", budget=one_of("low", "mid", "high"))),
     Block("length", "How long the answer may be.", closed("tokens", tokens=integer())),
+    Block("now", "The present of this run.", closed("utc", utc=text("Weekday, date and minute."))),
     Block("context", "What the caller adds to the question.", closed("text", text=text()), optional=True),
 )
-_TURN_BLOCKS = (*_SETTING, DIRECTIVES, QUESTION)
+LANGUAGE = Block(
+    "language",
+    "The language to answer in; without it, the question's own.",
+    closed("language", language=text()),
+    optional=True,
+)
+VIOLATIONS = Block(
+    "violations",
+    "Directives that the answer breaks, and how; only when it is rewritten for that.",
+    array(closed("content reason", content=text(), reason=text())),
+    optional=True,
+)
+_TURN_BLOCKS = (DIRECTIVES, *_SETTING, QUESTION, LANGUAGE, PROBLEM)
 
 TASKS = (
     Task(
@@ -143,7 +181,7 @@ TASKS = (
             ),
         ),
         "forced",
-        (QUESTION, EVIDENCE),
+        (QUESTION, EVIDENCE, PROBLEM),
         (("claims[].ids[]", "aliases shown in the block `evidence`"),),
     ),
     Task(
@@ -159,14 +197,14 @@ TASKS = (
         "Says the same in fewer words.",
         (Tool("reflect_rewrite", "Gives the shorter answer.", closed("answer", answer=text())),),
         "forced",
-        (QUESTION, DIRECTIVES, ANSWER),
+        (DIRECTIVES, QUESTION, ANSWER, VIOLATIONS),
     ),
     Task(
         "structured_answer",
         "Puts the answer into the caller's own schema.",
         (Tool("structured_answer", "Fills the caller's schema; shown here empty.", closed("")),),
         "forced",
-        (QUESTION, ANSWER),
+        (QUESTION, ANSWER, PROBLEM),
     ),
     Task(
         "verify_directives",
@@ -181,7 +219,7 @@ TASKS = (
             ),
         ),
         "forced",
-        (Block("directives", DIRECTIVES.says, DIRECTIVES.document), ANSWER),
-        (("violations[].directive_id", "id of a directive shown in the block `directives`"),),
+        (Block("directives", "The rules to check.", DIRECTIVES.document), ANSWER, PROBLEM),
+        (("violations[].directive_id", "d1, d2, … : directives shown in the block `directives`"),),
     ),
 )

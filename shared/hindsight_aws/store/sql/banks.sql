@@ -15,9 +15,10 @@ FROM banks WHERE tenant_id = %(tenant_id)s AND external_id = %(external_id)s::te
 FOR NO KEY UPDATE
 
 -- create --
--- A new bank, unless one of that id came first.
+-- A new bank, unless one of that id came first, or the id is another bank's alias.
 INSERT INTO banks (tenant_id, bank_id, external_id)
-VALUES (%(tenant_id)s, %(bank_id)s::uuid, %(external_id)s::text)
+SELECT %(tenant_id)s, %(bank_id)s::uuid, %(external_id)s::text
+WHERE NOT EXISTS (SELECT FROM bank_aliases a WHERE a.tenant_id = %(tenant_id)s AND a.alias = %(external_id)s::text)
 ON CONFLICT (tenant_id, external_id) DO NOTHING
 RETURNING bank_id, external_id, name, config, embedding_model
 
@@ -54,7 +55,9 @@ WITH matching AS MATERIALIZED (
     WHERE b.tenant_id = %(tenant_id)s
       AND (%(covered)s::text IS NULL OR b.external_id ~ %(covered)s::text)
       AND (%(text)s::text IS NULL OR strpos(lower(b.external_id), lower(%(text)s::text)) > 0
-           OR strpos(lower(coalesce(b.name, '')), lower(%(text)s::text)) > 0)
+           OR strpos(lower(coalesce(b.name, '')), lower(%(text)s::text)) > 0
+           OR EXISTS (SELECT FROM bank_aliases AS a WHERE a.tenant_id = %(tenant_id)s AND a.bank_id = b.bank_id
+                      AND strpos(lower(a.alias), lower(%(text)s::text)) > 0))
 )
 SELECT (SELECT count(*) FROM matching) AS total, p.*
 FROM (SELECT) AS one LEFT JOIN LATERAL (
@@ -63,7 +66,11 @@ FROM (SELECT) AS one LEFT JOIN LATERAL (
             WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = m.bank_id) AS facts,
            (SELECT d.updated_at FROM documents AS d
             WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = m.bank_id AND NOT d.is_pending
-            ORDER BY d.updated_at DESC LIMIT 1) AS last_document_at
+            ORDER BY d.updated_at DESC LIMIT 1) AS last_document_at,
+           (SELECT a.alias FROM bank_aliases AS a
+            WHERE a.tenant_id = %(tenant_id)s AND a.bank_id = m.bank_id AND a.is_primary) AS primary_alias,
+           ARRAY(SELECT a.alias FROM bank_aliases AS a WHERE a.tenant_id = %(tenant_id)s AND a.bank_id = m.bank_id
+                 AND strpos(lower(a.alias), lower(%(text)s::text)) > 0 ORDER BY a.created_at, a.alias) AS matched_aliases
     FROM matching AS m
     ORDER BY m.last_write_at DESC NULLS LAST, m.external_id
     LIMIT %(limit)s::bigint OFFSET %(offset)s::bigint

@@ -9,3 +9,8 @@ SELECT tenant_id, kind, bank_id, id
 FROM due_work(%(at_most)s::integer, %(observations)s::boolean, %(auto_consolidation)s::boolean, %(server_policy)s::text)
 UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer, %(retention_days)s::integer)
 UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer, make_interval(secs => %(compaction_seconds)s::double precision))
+UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer, %(run_seconds)s::double precision)
+UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer)
+UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer,
+    CASE WHEN %(audit_days)s::integer < 0 THEN '-infinity' ELSE now() - make_interval(days => %(audit_days)s::integer) END)
+UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer, %(everywhere)s::boolean)

@@ -176,9 +176,7 @@ WITH mentioned AS MATERIALIZED (
     WHERE x.tenant_id = %(tenant_id)s AND x.bank_id = %(bank_id)s::uuid
       AND (%(entity_id)s::uuid IS NULL OR x.entity_id = %(entity_id)s::uuid)
       AND u.fact_type = ANY (%(fact_types)s::text[])
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND {{u_tags_pass}}
     GROUP BY n.entity_id, n.canonical_name
 )
 SELECT (SELECT count(*) FROM mentioned) AS total, e.*
@@ -198,9 +196,7 @@ WITH seen AS MATERIALIZED (
     JOIN memory_units AS u ON u.tenant_id = x.tenant_id AND u.bank_id = x.bank_id AND u.id = x.unit_id
     WHERE x.tenant_id = %(tenant_id)s AND x.bank_id = %(bank_id)s::uuid
       AND u.fact_type = ANY (%(fact_types)s::text[])
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND {{u_tags_pass}}
 ), pairs AS MATERIALIZED (
     SELECT a.entity_id AS one, b.entity_id AS other, count(*)::integer AS weight, max(a.at) AS last
     FROM seen AS a JOIN seen AS b ON b.unit_id = a.unit_id AND a.entity_id < b.entity_id

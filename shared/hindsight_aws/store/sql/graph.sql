@@ -5,9 +5,7 @@ WITH matching AS MATERIALIZED (
            u.document_id, u.chunk_index, u.tags, u.proof_count
     FROM memory_units AS u
     WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.fact_type = ANY (%(fact_types)s::text[])
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND {{u_tags_pass}}
       AND (%(text)s::text IS NULL OR strpos(lower(u.text), lower(%(text)s::text)) > 0
            OR strpos(lower(coalesce(u.context, '')), lower(%(text)s::text)) > 0)
       AND (%(document)s::text IS NULL OR u.document_id = (

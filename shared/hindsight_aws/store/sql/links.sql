@@ -45,7 +45,7 @@ FROM unit_entities x
 WHERE x.tenant_id = %(tenant_id)s AND x.bank_id = %(bank_id)s::uuid AND x.unit_id = ANY (%(ids)s::uuid[])
 
 -- queue_archived_entities --
--- Queues the entities that archived facts of these documents, or of these types, hold and no live fact does: they go for good.
+-- Queues the entities that these archived facts, or those of these documents or types, hold and no live one does: they go for good.
 INSERT INTO link_maintenance (tenant_id, bank_id, kind, item_id)
 SELECT DISTINCT i.tenant_id, i.bank_id, 'entity', held.entity_id
 FROM invalidated_memory_units i
@@ -53,6 +53,7 @@ CROSS JOIN LATERAL unnest(i.entity_ids) AS held (entity_id)
 WHERE i.tenant_id = %(tenant_id)s AND i.bank_id = %(bank_id)s::uuid
   AND (%(document_ids)s::uuid[] IS NULL OR i.document_id = ANY (%(document_ids)s::uuid[]))
   AND (%(fact_types)s::text[] IS NULL OR i.fact_type = ANY (%(fact_types)s::text[]))
+  AND (%(fact_ids)s::uuid[] IS NULL OR i.id = ANY (%(fact_ids)s::uuid[]))
   AND NOT EXISTS (
       SELECT FROM unit_entities x
       WHERE x.tenant_id = %(tenant_id)s AND x.bank_id = %(bank_id)s::uuid AND x.entity_id = held.entity_id)

@@ -134,9 +134,7 @@ WITH matching AS MATERIALIZED (
         WHERE i.tenant_id = %(tenant_id)s AND i.bank_id = %(bank_id)s::uuid AND %(state)s::text = 'invalidated'
     ) AS u
     WHERE u.fact_type = ANY (%(fact_types)s::text[])
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND {{u_tags_pass}}
       AND (%(text)s::text IS NULL OR strpos(lower(u.text), lower(%(text)s::text)) > 0
            OR strpos(lower(coalesce(u.context, '')), lower(%(text)s::text)) > 0)
       AND (%(document)s::text IS NULL OR u.document_id = (
@@ -235,8 +233,7 @@ FROM (
     WHERE i.tenant_id = %(tenant_id)s AND i.bank_id = %(bank_id)s::uuid AND i.id = %(memory_id)s::uuid
 ) AS u
 WHERE u.fact_type = ANY (%(fact_types)s::text[])
-  AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-  AND (%(predicate)s::jsonpath IS NULL OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+  AND {{u_tags_pass}}
 
 -- evidence --
 -- What an observation rests on: every piece is counted, those whose fact passes the filters are shown.

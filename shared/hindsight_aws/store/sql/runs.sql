@@ -91,11 +91,17 @@ WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid AND e.observ
 
 -- reopen_work --
 -- Facts that a run is through with are pending again; held back until somebody asks, unless they are to be tried at once.
-UPDATE consolidation_work
-SET state = 'pending', outcome = NULL, done_at = NULL, failed_at = NULL, error = NULL, attempts = 0, looks = 0, calls = 0, deferrals = 0,
-    revivals = 0, refused_delete = false, run_id = NULL, requested = requested OR %(retry)s::boolean,
+WITH held AS MATERIALIZED (
+    SELECT k.work_id FROM consolidation_work k
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.run_id = %(run_id)s::uuid AND k.state = 'done'
+    ORDER BY k.work_id
+    FOR UPDATE
+)
+UPDATE consolidation_work w
+SET {{clean_slate}}, run_id = NULL, requested = w.requested OR %(retry)s::boolean,
     due_at = CASE WHEN %(retry)s::boolean THEN now() ELSE 'infinity' END
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND run_id = %(run_id)s::uuid AND state = 'done'
+FROM held h
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id
 
 -- mark_reverted --
 -- Notes that what a run did was undone.

@@ -9,8 +9,7 @@ GROUP BY fact_type HAVING sum(units) > 0 ORDER BY fact_type
 SELECT u.fact_type, count(*) AS units
 FROM memory_units AS u
 WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.fact_type = ANY (%(fact_types)s::text[])
-  AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-  AND (%(predicate)s::jsonpath IS NULL OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+  AND {{u_tags_pass}}
 GROUP BY u.fact_type ORDER BY u.fact_type
 
 -- links --
@@ -50,9 +49,7 @@ FROM (
                                       WHEN 'occurred_start' THEN u.occurred_start END, u.created_at) AS at
     FROM memory_units AS u
     WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.fact_type = ANY (%(fact_types)s::text[])
-      AND (%(any_of)s::text[] IS NULL OR u.tags && %(any_of)s::text[])
-      AND (%(predicate)s::jsonpath IS NULL
-           OR jsonb_path_match(to_jsonb(u.tags), %(predicate)s::jsonpath, %(variables)s::jsonb))
+      AND {{u_tags_pass}}
 ) AS t
 WHERE t.at >= %(since)s::timestamptz
 GROUP BY bucket, t.fact_type ORDER BY bucket

@@ -25,3 +25,15 @@ SAVEPOINT mark
 -- back_to_mark --
 -- Takes the transaction back to the mark, with the settings it had there; the mark stays.
 ROLLBACK TO SAVEPOINT mark
+
+-- mark_part --
+-- Marks where a part of the transaction begins whose time is bounded.
+SAVEPOINT part
+
+-- bound_part --
+-- Bounds each statement's time from here on.
+SELECT set_config('statement_timeout', %(timeout_ms)s::text, true)
+
+-- back_to_part --
+-- Takes the transaction, with its settings, back to where the part began.
+ROLLBACK TO SAVEPOINT part

@@ -22,3 +22,9 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
   AND at >= coalesce(%(start)s::timestamptz, '-infinity') AND at < coalesce(%(end)s::timestamptz, 'infinity')
 GROUP BY task, model_id
 ORDER BY task, model_id
+
+-- of_run --
+-- The model calls of one reflect run, in the order in which they ended.
+SELECT task, status, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, usd, latency_ms
+FROM usage_ledger WHERE tenant_id = %(tenant_id)s AND run_id = %(run_id)s::uuid
+ORDER BY at, entry_id

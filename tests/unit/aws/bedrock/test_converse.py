@@ -52,6 +52,32 @@ def test_a_long_system_text_is_cached_where_the_model_can() -> None:
     assert "cachePoint" not in str(written(replace(CALL, model="meta.llama3-3-70b-instruct-v1:0")))
 
 
+def _turn(place: int) -> Turn:
+    used = f"u{place}"
+    return Turn("", (ToolUse(used, "recall", {}),), (ToolResult(used, {"memories": [f"m{place}"]}),), (f"Q{place}",))
+
+
+def test_a_conversation_is_cached_after_its_last_results_and_only_grows_before_that() -> None:
+    first = written(replace(CALL, history=(_turn(1),)))
+    second = written(replace(CALL, history=(replace(_turn(1), closing=()), _turn(2))))
+
+    point = {"cachePoint": {"type": "default"}}
+    earlier, later = at(first, "messages", 2, "content"), at(second, "messages", 2, "content")
+    assert isinstance(earlier, list)
+    assert isinstance(later, list)
+    assert earlier[1:] == [point, {"text": "Q1"}]
+    assert later == earlier[:2]
+    assert at(second, "messages", 4, "content", 1) == point
+    assert at(first, "system") == at(second, "system")
+
+
+def test_a_request_holds_at_most_the_four_cache_points_a_provider_takes() -> None:
+    turns = tuple(_turn(place) for place in range(9))
+
+    assert str(written(replace(CALL, history=turns))).count("cachePoint") == 3
+    assert "cachePoint" not in str(written(replace(CALL, history=turns, model="meta.llama3-3-70b-instruct-v1:0")))
+
+
 @pytest.mark.parametrize(
     ("model", "choice"),
     [
@@ -94,4 +120,4 @@ def test_a_turns_results_stand_in_one_message_in_the_order_of_their_uses() -> No
     assert at(request, "messages", 1, "content", 0, "toolUse", "toolUseId") == "u1"
     assert at(request, "messages", 2, "content", 0, "toolResult", "toolUseId") == "u1"
     assert at(request, "messages", 2, "content", 1, "toolResult", "status") == "error"
-    assert at(request, "messages", 2, "content", 2) == {"text": "now answer"}
+    assert at(request, "messages", 2, "content", 3) == {"text": "now answer"}

@@ -7,9 +7,17 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hindsight_aws.aws.bedrock.metadata import decode_value, encode_value
+from hindsight_aws.aws.bedrock.metadata import encode_value
 
 _ALLOWED = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,\-.]{0,256}")
+_ENCODED = re.compile(r"(?:=[0-9A-F]{2})+")
+
+
+def decode_value(encoded: str) -> str:
+    """The text that was encoded, as whoever reads an invocation log gets it back."""
+    return _ENCODED.sub(
+        lambda match: bytes.fromhex(match[0].replace("=", "")).decode("utf-8", "surrogateescape"), encoded
+    )
 
 
 @given(st.text(max_size=400))

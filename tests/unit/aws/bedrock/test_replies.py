@@ -55,6 +55,9 @@ def test_the_forced_tools_input_is_found(response: JsonObject) -> None:
     ("response", "error"),
     [
         (answer(use(FACTS), stop="max_tokens"), ModelReplyTruncated),
+        pytest.param(
+            answer({"text": '{"facts": [{"what": "a"'}, stop="max_tokens"), ModelReplyTruncated, id="[X040] cut JSON"
+        ),
         (answer(use(FACTS), stop="model_context_window_exceeded"), ModelReplyTruncated),
         (answer(use(FACTS), stop="content_filtered"), ModelRefused),
         (answer(use(FACTS), stop="guardrail_intervened"), ModelRefused),
