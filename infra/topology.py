@@ -119,6 +119,7 @@ TOPOLOGY: Final = Topology(
             max_concurrency=100,
             database_role=DatabaseRole.WRITE,
             models=(ModelUse.TEXT, ModelUse.EMBEDDINGS, ModelUse.RERANK),
+            sends_to=("consolidate",),
         ),
         Function(
             name="admin",

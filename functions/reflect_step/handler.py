@@ -15,6 +15,6 @@ _runtime = Runtime.from_environment()
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """The workflow's next payload, ids only.  A known error is raised bare: its trace would travel in the payload."""
     try:
-        return run_step(_runtime.reflect_ports, event)
+        return run_step(_runtime.reflect_ports, event, _runtime.wakeups.wake_refreshes)
     except HindsightError as error:
         raise error.with_traceback(None) from None

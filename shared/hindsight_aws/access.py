@@ -42,6 +42,11 @@ def require(principal: Principal, permission: Permission) -> None:
         raise AccessDenied(f"This key does not have the {permission.value} permission")
 
 
+def reads(principal: Principal) -> bool:
+    """Whether the answer to a change may tell the caller what else is there: to `write` alone it tells no text."""
+    return Permission.READ in principal.permissions
+
+
 def sees_bank(principal: Principal, external_id: str) -> bool:
     """Whether the caller's key covers a bank of this id, there or not."""
     return any(fnmatchcase(external_id, pattern) for pattern in principal.bank_patterns)

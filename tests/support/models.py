@@ -171,6 +171,7 @@ class NotedWakeups:
         self.conversions: list[tuple[TenantId, OperationId, int]] = []
         self.scopes: list[tuple[TenantId, BankId, ScopeId]] = []
         self.delays: list[int] = []
+        self.refreshes: list[tuple[TenantId, BankId]] = []
         self.links: list[tuple[TenantId, BankId, int]] = []
         self.webhooks: list[tuple[TenantId, BankId]] = []
         self.deliveries: list[tuple[TenantId, BankId, UUID, int]] = []
@@ -184,6 +185,9 @@ class NotedWakeups:
     def wake_scopes(self, tenant_id: TenantId, bank_id: BankId, scope_ids: Sequence[ScopeId], delay_s: int = 0) -> None:
         self.scopes += [(tenant_id, bank_id, scope_id) for scope_id in scope_ids]
         self.delays.append(delay_s)
+
+    def wake_refreshes(self, tenant_id: TenantId, bank_id: BankId) -> None:
+        self.refreshes.append((tenant_id, bank_id))
 
     def wake_links(self, tenant_id: TenantId, bank_id: BankId, delay_s: int = 0) -> None:
         self.links.append((tenant_id, bank_id, delay_s))

@@ -144,10 +144,14 @@ class Rig:
     settings: Settings = field(default_factory=Settings)
     embedder: HashEmbedder = field(default_factory=HashEmbedder)
     bank: str = "bank"
+    woken: list[tuple[TenantId, BankId]] = field(default_factory=list)
+    """Banks whose refreshes the steps woke."""
     workflows: InlineWorkflows = field(init=False)
 
     def __post_init__(self) -> None:
-        self.workflows = InlineWorkflows(lambda event: run_step(self.ports, event))
+        self.workflows = InlineWorkflows(
+            lambda event: run_step(self.ports, event, lambda *bank: self.woken.append(bank))
+        )
 
     @property
     def ports(self) -> ReflectPorts:

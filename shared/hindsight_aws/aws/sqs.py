@@ -47,6 +47,10 @@ class SqsWakeups:
         bodies = [place | {"scope_id": str(scope_id)} for scope_id in scope_ids]
         self._send(self._settings.hindsight_queue_consolidate_url, tenant_id, bodies, delay_s)
 
+    def wake_refreshes(self, tenant_id: TenantId, bank_id: BankId) -> None:
+        body = {"kind": "refreshes", "tenant_id": str(tenant_id), "bank_id": str(bank_id)}
+        self._send(self._settings.hindsight_queue_consolidate_url, tenant_id, [body], 0)
+
     def wake_links(self, tenant_id: TenantId, bank_id: BankId, delay_s: int = 0) -> None:
         body = {"kind": "links", "tenant_id": str(tenant_id), "bank_id": str(bank_id)}
         self._send(self._settings.hindsight_queue_ingest_url, tenant_id, [body], delay_s)

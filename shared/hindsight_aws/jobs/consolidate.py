@@ -1,6 +1,6 @@
-"""The reception of the consolidation queue: a message names a scope, the scope's rows say what to do.
+"""The reception of the consolidation queue: a message names a scope, or a bank whose refreshes wait; rows say the rest.
 
-Called by functions/consolidate; calls consolidate.
+Called by functions/consolidate; calls consolidate and mental_models.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable
 from hindsight_aws.consolidate.drain import drain
 from hindsight_aws.consolidate.ports import ConsolidationPorts
 from hindsight_aws.errors import HindsightError
-from hindsight_aws.jobs.message import ids_of, not_done
-from hindsight_aws.jobs.models import after_drain
+from hindsight_aws.jobs.message import ids_of, kind_of, not_done
+from hindsight_aws.jobs.models import after_drain, start_waiting
 from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.mental_models.ports import ModelsDoor
 from hindsight_aws.model.ids import BankId, ScopeId, TenantId
@@ -20,6 +20,7 @@ from hindsight_aws.model.scope import ScopeAddress
 
 _log = logging.getLogger(__name__)
 
+_REFRESHES = "refreshes"
 _TRY_AGAIN_S = 30
 """After a database that was away or a race with another worker; the lease may have to run out first."""
 
@@ -32,6 +33,8 @@ def consolidate(
     Guarantees: a message that comes twice, late or for nothing changes nothing.  Never raises what the product knows
     of, never answers LATER.
     """
+    if kind_of(body) == _REFRESHES:
+        return _refreshes(body, models)
     try:
         tenant_id, bank_id, scope_id = ids_of(body, "tenant_id", "bank_id", "scope_id")
     except ValueError:
@@ -47,4 +50,15 @@ def consolidate(
     _log.info("scope %s: %s", where.scope_id, ended.value)
     if models is not None:
         after_drain(models, where.tenant_id, where.bank_id)
+    return Outcome.DONE
+
+
+def _refreshes(body: str, models: ModelsDoor | None) -> Outcome:
+    try:
+        tenant_id, bank_id = ids_of(body, "tenant_id", "bank_id")
+    except ValueError:
+        _log.exception("a message that names no bank was dropped")
+        return Outcome.PARK
+    if models is not None:
+        start_waiting(models, TenantId(tenant_id), BankId(bank_id))
     return Outcome.DONE

@@ -1,6 +1,6 @@
 """Tends to mental models: what consolidation, time and deletions mean for them, and the refreshes that are due.
 
-Called by the sweep and after each drain; calls mental_models.
+Called by the sweep, after each drain and after each refresh that others wait behind; calls mental_models.
 """
 
 from __future__ import annotations
@@ -29,6 +29,11 @@ def after_drain(models: ModelsDoor, tenant_id: TenantId, bank_id: BankId) -> Non
             start_due(models, tenant_id, bank_id)
     except HindsightError as error:
         _log.warning("mental models of bank %s were not looked at: %s: %s", bank_id, type(error).__name__, error)
+
+
+def start_waiting(models: ModelsDoor, tenant_id: TenantId, bank_id: BankId) -> None:
+    """Starts what is due of a bank, where a refresh that others waited behind has ended; the sweep starts the rest."""
+    _guarded(models, tenant_id, bank_id)
 
 
 def tend_models(models: ModelsDoor, due: Sequence[DueWork]) -> None:

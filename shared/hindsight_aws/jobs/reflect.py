@@ -5,10 +5,11 @@ Called by functions/reflect_step; calls the steps of reflect/.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from uuid import UUID
 
-from hindsight_aws.errors import InvalidRequest
+from hindsight_aws.errors import HindsightError, InvalidRequest
 from hindsight_aws.model.ids import BankId, RunId, TenantId
 from hindsight_aws.ports.model_gateway import JsonObject
 from hindsight_aws.reflect import steps
@@ -18,9 +19,17 @@ from hindsight_aws.reflect.rows import RunRef
 from hindsight_aws.reflect.tool_step import run_tool
 from hindsight_aws.reflect.transcript import MODEL_STEP
 
+_log = logging.getLogger(__name__)
 
-def run_step(ports: ReflectPorts, event: JsonObject) -> JsonObject:
+_ENDS = ("finish", "fail")
+
+
+def run_step(
+    ports: ReflectPorts, event: JsonObject, wake_refreshes: Callable[[TenantId, BankId], None] | None = None
+) -> JsonObject:
     """The step's answer: the next payload, or the run's id.
+
+    Where a refresh has ended and others of its bank are due, they are woken: one of them may have waited behind it.
 
     Raises: InvalidRequest for an event that names no step, and what the step raises: the workflow goes by the class's
     name.
@@ -32,7 +41,21 @@ def run_step(ports: ReflectPorts, event: JsonObject) -> JsonObject:
     step = _STEPS.get(str(event.get("step")))
     if step is None:
         raise InvalidRequest(f"there is no step {event.get('step')!r}")
-    return step(ports, ref, event) or {"run_id": str(ref.run_id)}
+    answer = step(ports, ref, event) or {"run_id": str(ref.run_id)}
+    if wake_refreshes is not None and event.get("step") in _ENDS and _has_waiting(ports, ref):
+        wake_refreshes(ref.tenant_id, ref.bank_id)
+    return answer
+
+
+def _has_waiting(ports: ReflectPorts, ref: RunRef) -> bool:
+    """Whether the run is a refresh and its bank has others that are due; the sweep looks too if this cannot."""
+    try:
+        with ports.store.transaction(ref.tenant_id) as tx:
+            run = tx.reflect.find(ref.bank_id, ref.run_id)
+            return run is not None and run.kind == "refresh" and bool(tx.refreshes.due(ref.bank_id, 1))
+    except HindsightError as error:
+        _log.warning("refreshes of bank %s were not woken: %s: %s", ref.bank_id, type(error).__name__, error)
+        return False
 
 
 def _prepare(ports: ReflectPorts, ref: RunRef, _event: JsonObject) -> JsonObject | None:

@@ -23,11 +23,12 @@ from hindsight_aws.reflect.ports import ReflectDoor
 def dry_run(door: ModelsDoor, principal: Principal, bank: str, model_id: str) -> Run:
     """The run of the preview, started, or the one that an equal request may share.
 
-    A preview shows what the page would be written from: to keys that see all that its creator could.
+    A preview shows what the page would be written from: to keys that may read, and see all that its creator could.
 
     Raises: AccessDenied, NotFound, WorkRaced, WorkDeferred when it cannot be started now.
     """
     require(principal, Permission.WRITE)
+    require(principal, Permission.READ)
     require_model(door)
     settings = door.settings
     with door.store.transaction(principal.tenant_id) as tx:

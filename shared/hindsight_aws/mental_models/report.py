@@ -47,10 +47,15 @@ def response_of(tx: Transaction, ended: Ended) -> JsonObject:
 
 
 def answer_of(tx: Transaction, ended: Ended, model: MentalModel, citations: Sequence[Citation]) -> JsonObject:
-    """What a dry run tells: what would be written, and why."""
+    """What a dry run tells: what would be written, and why; of what is gone, nothing."""
     kept, made = ended.kept, ended.made
-    trace = _trace(tx, ended, told=True)
-    preview = made.content if made.failure is None else kept.content
+    is_withheld = _is_withheld(tx, ended, model)
+    there = [one for one in citations if not one.is_gone]
+    is_told = len(there) == len(citations) and (not is_withheld or _is_mended(ended))
+    current = "" if is_withheld else kept.content
+    candidate = made.content if is_told else ""
+    preview = candidate if made.failure is None else current
+    trace = _trace(tx, ended, told=True) | ({} if is_told else {"delta_operations": None})
     return {
         "mental_model_id": model.id,
         "name": model.name,
@@ -65,12 +70,12 @@ def answer_of(tx: Transaction, ended: Ended, model: MentalModel, citations: Sequ
             "created_before": _moment(kept.cutoff),
             "watermark": _moment(kept.newest),
         },
-        "facts": {"retrieved": _counted(ended.found), "used": {**Counter(one.kind for one in citations)}},
-        "based_on": based_on(citations),
-        "current_content": kept.content,
-        "candidate_content": made.content,
+        "facts": {"retrieved": _counted(ended.found), "used": {**Counter(one.kind for one in there)}},
+        "based_on": based_on(there),
+        "current_content": current,
+        "candidate_content": candidate,
         "preview_content": preview,
-        "diff": diff(kept.content, preview),
+        "diff": diff(current, preview),
         "delta_operations": trace["delta_operations"],
         "retraction": trace["retraction"],
         "trace": trace,
@@ -78,6 +83,19 @@ def answer_of(tx: Transaction, ended: Ended, model: MentalModel, citations: Sequ
         "duration_ms": trace["duration_ms"],
         "warnings": [*made.warnings],
     }
+
+
+def _is_withheld(tx: Transaction, ended: Ended, model: MentalModel) -> bool:
+    """Whether the text that the refresh began with is shown to nobody: what it rests on is gone, or it has changed."""
+    if ended.kept.gone or model.content != ended.kept.content:
+        return True
+    return tx.mental_models.staleness(ended.run.bank_id, model.page_id) == "source_deleted"
+
+
+def _is_mended(ended: Ended) -> bool:
+    """Whether the new text is without what is gone: written as a whole, or after that was taken out."""
+    made = ended.made
+    return made.is_written and (ended.kept.effective == "full" or made.retraction is not None)
 
 
 def based_on(citations: Sequence[Citation]) -> JsonObject:

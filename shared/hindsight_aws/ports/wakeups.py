@@ -34,6 +34,13 @@ class Wakeups(Protocol):
         """
         ...
 
+    def wake_refreshes(self, tenant_id: TenantId, bank_id: BankId) -> None:
+        """Asks a worker to start the refreshes of the bank's mental models that are due.
+
+        Does nothing where no consolidation queue is configured.
+        """
+        ...
+
     def wake_links(self, tenant_id: TenantId, bank_id: BankId, delay_s: int = 0) -> None:
         """Asks a worker to tend the bank's links, not before `delay_s` seconds (at most 900) have passed.
 

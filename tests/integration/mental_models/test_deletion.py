@@ -11,7 +11,7 @@ import pytest
 
 from hindsight_aws.errors import ModelRefused
 from hindsight_aws.jobs.models import tend_models
-from hindsight_aws.mental_models import manage
+from hindsight_aws.mental_models import dry_run, manage
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, ModelCall
 from tests.support.admin import changing
 from tests.support.reflect import Said
@@ -221,6 +221,37 @@ def test_a_page_is_not_written_from_one_that_changed_while_it_was_read(garden: G
 
     assert garden.operation(second.operation_id).status == "pending"
     assert SECRET not in garden.model("second").content
+
+
+@pytest.mark.parametrize("how", ["deleted", "edited", "waits", "refused"])
+def test_a_preview_of_a_withheld_page_tells_nothing_of_what_is_gone(garden: Garden, how: str) -> None:
+    """[G7] Its present text is shown, compared and stored as empty; the new one only once that was taken out."""
+    _written(garden)
+    unsaid = _unsaid(garden)
+    if how == "edited":
+        garden.edit(GOLD, "Rosalind grows nothing here.")
+    else:
+        garden.delete(GOLD.id)
+    added = edits({"op": "append_block", "section_id": "plants", "text": "Tulips."})
+    if how == "waits":
+        _await_consolidation(garden)
+        garden.rig.hold(Unit("Tulips grow in the yard."))
+        garden.say(ready(), edits({"op": "append_block", "section_id": "plants", "text": f"{SECRET} and tulips."}))
+    elif how == "refused":
+        garden.say(retraction())
+    else:
+        garden.say(*([ready()] if how == "edited" else []), retraction(unsaid), added)
+
+    run = dry_run.dry_run(garden.door, garden.rig.principal, garden.rig.bank, "plants")
+
+    assert run.answer is not None, (run.status, run.error)
+    told = json.dumps(run.answer)
+    assert SECRET not in told
+    assert run.answer["current_content"] == ""
+    assert ("Roses grow here." in told.split("preview_content")[1]) == (how in {"deleted", "edited"})
+    with changing(garden.rig.database.admin_url) as connection:
+        answers = connection.execute("SELECT r.answer::text FROM reflect_runs r").fetchall()
+    assert SECRET not in str(answers)
 
 
 def test_an_edited_fact_leaves_its_former_words_nowhere(garden: Garden) -> None:

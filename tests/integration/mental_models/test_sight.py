@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from hindsight_aws.access import PageSight
+from hindsight_aws.model.principal import Permission
 from hindsight_aws.model.tags import TagFilter
 from hindsight_aws.ports.model_gateway import QueryVector
 from tests.support.api import Caller
@@ -106,6 +107,30 @@ def test_a_preview_is_for_those_who_see_all_that_it_is_made_from(
 
     assert answer.status == 403
     assert published.garden.tasks == []
+
+
+def test_a_key_that_only_writes_is_told_no_text(published: Served, limited: Callable[..., Caller]) -> None:
+    """[G5] Neither by a change that changes nothing, nor by a clearing, nor by a preview."""
+    directive = published.call("POST", f"{BANK}/directives", {"name": "n", "content": "Say gold."}).json()
+    key = limited(permissions=frozenset({Permission.WRITE}))
+    published.garden.say(ready(), page("Plants grow.", cites=("f1", "f2")))
+
+    preview = key("POST", f"{MODELS}/plants/dry-run-refresh")
+    ruled = key("PATCH", f"{BANK}/directives/{directive['id']}", {})
+    changed = [key("PATCH", f"{MODELS}/plants", {}), key("POST", f"{MODELS}/plants/clear")]
+
+    assert (preview.status, preview.json()) == (403, {"detail": "This key does not have the read permission"})
+    assert published.garden.tasks == []
+    assert (ruled.status, ruled.json()) == (200, {**directive, "content": ""})
+    for answer in changed:
+        told = answer.json()
+        assert (answer.status, told["content"], told["source_query"], told["reflect_response"]) == (
+            200,
+            None,
+            None,
+            None,
+        )
+    assert set(changed[0].json()) == set(published.call("GET", f"{MODELS}/plants").json())
 
 
 def test_reflect_reads_no_page_that_is_written_from_other_types_than_asked_for(published: Served) -> None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from hindsight_aws.banks.config import resolve
+from hindsight_aws.consolidate.ports import ConsolidationPorts
 from hindsight_aws.errors import WorkDeferred
+from hindsight_aws.jobs.consolidate import consolidate
 from hindsight_aws.jobs.models import after_drain, tend_models
+from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.mental_models import triggers
 from hindsight_aws.mental_models.start import start
 from hindsight_aws.mental_models.submit import Asked, submit
 from hindsight_aws.model.ids import OperationId
+from hindsight_aws.ports.model_gateway import ModelCall
 from hindsight_aws.ports.store import DueWork
 from tests.support.admin import changing
+from tests.support.models import NotedWakeups
+from tests.support.reflect import Said
 from tests.support.refreshing import Garden, edits, page, ready
 from tests.support.units import Unit
 
@@ -61,6 +68,33 @@ def test_two_submits_are_one_refresh_that_waits(garden: Garden) -> None:
     assert again == first
     assert full == first
     assert _open(garden) == [("pending", True, False)]
+
+
+def test_one_that_waits_is_started_when_the_one_before_it_ends(garden: Garden) -> None:
+    """[X070] Not first by the sweep: the last step wakes a worker, who starts what is due; else nobody is woken."""
+    rig = garden.rig
+    _written(garden)
+    assert rig.woken == []
+    queued: list[OperationId] = []
+
+    def meanwhile(_call: ModelCall) -> Said:
+        operation_id = _ask(garden, BY_HAND)
+        assert operation_id is not None
+        queued.append(operation_id)
+        return page("Roses grow here.", cites=("f1",))
+
+    garden.say(ready(), meanwhile)
+    garden.refresh(full=True)
+    assert [garden.operation(one).status for one in queued] == ["pending"]
+    assert rig.woken == [(rig.tenant, rig.bank_id)]
+    garden.say(ready(), page("Roses grow here.", cites=("f1",)))
+    body = json.dumps({"kind": "refreshes", "tenant_id": str(rig.tenant), "bank_id": str(rig.bank_id)})
+    consolidation = ConsolidationPorts(rig.store, rig.embedder, rig.model, NotedWakeups(), garden.clock, rig.settings)
+
+    done = consolidate(consolidation, body, lambda: 60.0, garden.door)
+
+    assert done is Outcome.DONE
+    assert [garden.operation(one).status for one in queued] == ["completed"]
 
 
 def test_one_that_somebody_asks_for_waits_behind_the_one_that_runs(garden: Garden) -> None:

@@ -59,6 +59,8 @@ def test_a_fault_that_stays_is_parked_without_a_wake_up() -> None:
     assert wakeups.scopes == []
 
 
-@pytest.mark.parametrize("body", ["", "{}", "[]", '{"tenant_id": "x", "bank_id": "y", "scope_id": "z"}', "null"])
+@pytest.mark.parametrize(
+    "body", ["", "{}", "[]", '{"tenant_id": "x", "bank_id": "y", "scope_id": "z"}', "null", '{"kind": "refreshes"}']
+)
 def test_a_message_that_names_no_scope_is_dropped(body: str) -> None:
     assert consolidate(_ports(DatabaseUnavailable("gone"), NotedWakeups()), body, lambda: 300.0) is Outcome.PARK

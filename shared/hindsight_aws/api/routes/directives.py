@@ -7,7 +7,7 @@ from typing import Literal
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hindsight_aws.access import sight
+from hindsight_aws.access import reads, sight
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
 from hindsight_aws.api.query import Offset, PageSize, Tags, tag_filter, uuid_of
@@ -64,11 +64,12 @@ async def get_directive(call: CallDep, bank_id: str, directive_id: str) -> Respo
 
 @router.patch("/{directive_id}")
 async def update_directive(call: CallDep, bank_id: str, directive_id: str, body: UpdateDirectiveRequest) -> Response:
-    """Changes a directive; null leaves a thing as it is."""
+    """Changes a directive; null leaves a thing as it is.  Who may not read is answered without its content."""
     principal = call.principal(Permission.WRITE)
     wanted = uuid_of(directive_id, "directive_id")
     changed = manage.update(call.services.store, principal, bank_id, wanted, body.as_change())
-    return json_answer(_shown(changed, bank_id))
+    shown = _shown(changed, bank_id)
+    return json_answer(shown if reads(principal) else {**shown, "content": ""})
 
 
 @router.delete("/{directive_id}")

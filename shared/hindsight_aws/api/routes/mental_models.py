@@ -8,7 +8,7 @@ from typing import Final, Literal
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hindsight_aws.access import page_sight, sees_beneath_page, sight
+from hindsight_aws.access import page_sight, reads, sees_beneath_page, sight
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import BankInSight, CallDep
 from hindsight_aws.api.query import Offset, PageSize, Tags
@@ -96,8 +96,13 @@ async def get_mental_model_history(call: CallDep, bank_id: str, mental_model_id:
 
 
 def _told(seen: BankInSight, bank_id: str, model_id: str, detail: Detail) -> Response:
-    """The model as it is now.  Raises: NotFound, also where a change has taken it out of the caller's sight."""
+    """The model as it is now, without its texts for who may not read.
+
+    Raises: NotFound, also where a change has taken it out of the caller's sight.
+    """
     _, view = manage.look_up(seen.tx, seen.principal, bank_id, model_id)
+    if not reads(seen.principal):
+        detail = "metadata"
     cited = None
     if detail == "full":
         cited = seen.tx.mental_models.citations_in(seen.bank.bank_id, view.model.page_id, sight(seen.principal))
