@@ -135,6 +135,19 @@ def parse_groups(value: object, at: str = "tag_groups", *, stored: bool = False)
     return groups
 
 
+def accepted_groups(value: object) -> tuple[TagGroup, ...]:
+    """The groups of a filter that was accepted, as `group_to_json` wrote them: no limit counts again.
+
+    A flat list of tags is larger than groups in a request may be; resolving fuzzy leaves makes a filter larger and
+    deeper, and an `or` of nothing where no tags in use are meant.
+
+    Raises: InvalidField for what `group_to_json` never wrote.
+    """
+    if not isinstance(value, list):
+        raise InvalidField("tags", "must be a list of tag groups")
+    return tuple(map(_accepted, value))
+
+
 def parse_group(value: object, at: str = "tag_group", *, stored: bool = False) -> TagGroup:
     """The group in JSON form: a leaf `{tags, match, resolve}`, `{and: […]}`, `{or: […]}` or `{not: …}`.
 
@@ -180,6 +193,20 @@ def _parse(value: object, at: str, depth: int) -> TagGroup:
                 raise InvalidField(f"{at}.{kind}", "must be a list of at least one group")
             parsed = tuple(_parse(child, f"{at}.{kind}[{index}]", depth + 1) for index, child in enumerate(children))
             return AllOf(parsed) if kind == "and" else AnyOf(parsed)
+
+
+def _accepted(value: object) -> TagGroup:
+    match value:
+        case {"and": [*children]}:
+            return AllOf(tuple(map(_accepted, children)))
+        case {"or": [*children]}:
+            return AnyOf(tuple(map(_accepted, children)))
+        case {"not": child}:
+            return Not(_accepted(child))
+        case Mapping() if "tags" in value:
+            return _parse_leaf(value, "tags")
+        case _:
+            raise InvalidField("tags", "must be a tag group")
 
 
 def _parse_leaf(value: Mapping[object, object], at: str) -> TagLeaf:

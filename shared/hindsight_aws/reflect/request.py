@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.model.principal import Permission, Principal
-from hindsight_aws.model.tags import TagFilter, group_to_json, parse_group, parse_groups
+from hindsight_aws.model.tags import TagFilter, accepted_groups, group_to_json, parse_group
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
 
 
@@ -137,7 +137,7 @@ def job_from_json(document: Mapping[str, JsonValue]) -> ReflectJob:
         context=None if context is None else str(context),
         budget=Budget(str(document["budget"])),
         max_tokens=_number(document["max_tokens"]) or 0,
-        tags=TagFilter(parse_groups(document["tags"])),
+        tags=TagFilter(accepted_groups(document["tags"])),
         fact_types=_set(document["fact_types"]),
         observations_max_tokens=_number(document["observations_max_tokens"]),
         observations_with_entities=_flag(document["observations_with_entities"]),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from hindsight_aws.ports.model_gateway import JsonValue, ToolResult, ToolUse, Turn
+from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, ToolResult, ToolUse, Turn
 from hindsight_aws.ports.reflect import Step
 from hindsight_aws.reflect.evidence import Evidence
 from hindsight_aws.reflect.presentation import Presentation
@@ -18,6 +18,7 @@ from hindsight_aws.text.tokens import count_tokens
 MODEL_STEP = "model"
 TOOL_STEP = "tool:"
 CLAIMS_STEP = "claims:"
+_ECHOES = frozenset({"query", "memory_id", "not_read", "error"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,10 @@ class Transcript:
         return self.real_ids
 
     def texts(self) -> Iterator[str]:
-        """Every text of the tools' answers that the model was shown."""
+        """Every text of the tools' answers that the model was shown, but for what only repeats its own arguments."""
         for turn in self.turns:
             for result in turn.results:
-                yield from _texts(result.document)
+                yield from _texts(_without_echoes(result.document))
 
 
 def claims_step(chunk: tuple[int, int]) -> str:
@@ -84,6 +85,18 @@ def _text_of(step: Step) -> str:
 def _weight(turn: Turn) -> int:
     asked = sum(count_tokens(str(use.input)) for use in turn.uses)
     return count_tokens(turn.said) + asked + sum(count_tokens(str(result.document)) for result in turn.results)
+
+
+def _without_echoes(document: JsonObject) -> JsonObject:
+    """A tool's answer without the model's own words in it: an id it made up is not made real by being refused."""
+    told = {name: value for name, value in document.items() if name not in _ECHOES}
+    opened = told.get("results")
+    if isinstance(opened, list):
+        told["results"] = [
+            {name: value for name, value in one.items() if name not in _ECHOES} if isinstance(one, dict) else one
+            for one in opened
+        ]
+    return told
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

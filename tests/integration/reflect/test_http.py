@@ -72,6 +72,21 @@ def test_what_was_not_asked_for_is_null(database: Database, store: PostgresStore
     assert body["based_on"] is body["trace"] is None
 
 
+@pytest.mark.parametrize(
+    ("count", "status"), [pytest.param(1_000, 200, id="most"), pytest.param(1_001, 422, id="too many")]
+)
+def test_a_filter_of_many_tags_is_answered_or_refused_by_name(
+    database: Database, store: PostgresStore, tenant: TenantId, count: int, status: int
+) -> None:
+    served = Served(database, store, tenant, done("In Rome.", "f1"))
+    served.rig.hold(Unit("Bea moved to Rome."))
+
+    answer = served.ask(tags=[f"t{number}" for number in range(count)])
+
+    assert answer.status == status
+    assert answer.json().get("text") == "In Rome." if status == 200 else "tags" in str(answer.json()["detail"])
+
+
 def test_a_run_that_goes_on_is_503_with_its_operation(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from uuid import uuid4
+
+import pytest
 
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
 from hindsight_aws.ports.reflect import Step
@@ -76,6 +79,27 @@ def test_an_id_that_was_read_somewhere_stays_and_an_invented_one_is_marked() -> 
     conclusion = conclude(said(answer), told.evidence, told, [f"about {asked}"])
 
     assert conclusion.text == f"{quoted} {of_metadata} {asked} {UNVERIFIED}"
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        pytest.param(
+            lambda one: {"result": {"results": [{"memory_id": one, "error": f"no {one}"}]}}, id="[X032] expand"
+        ),
+        pytest.param(lambda one: {"result": {"mental_models": [], "not_read": [one]}}, id="[X032] page"),
+        pytest.param(lambda one: {"result": {"query": f"about {one}", "memories": []}}, id="[X032] query"),
+        pytest.param(lambda one: {"refusal": f"{one} is no id"}, id="[X032] refusal"),
+    ],
+)
+def test_an_invented_id_is_marked_though_a_tool_repeated_it(echo: Callable[[str], JsonObject]) -> None:
+    invented = str(uuid4())
+    asked: JsonObject = {"use_id": "u", "name": "expand", "said": {"memory_ids": [invented]}}
+    told = tell([Step(1, "tool:0", asked, echo(invented))])
+
+    conclusion = conclude(said(f"By {invented}."), told.evidence, told, ["q"])
+
+    assert conclusion.text == f"By {UNVERIFIED}."
 
 
 def test_a_sentence_is_supported_only_where_it_stands_in_the_answer_and_by_what_was_shown() -> None:

@@ -15,6 +15,8 @@ from hindsight_aws.model.tags import TagsMatch
 from hindsight_aws.reflect.request import Budget
 
 Tokens = Annotated[int, Field(ge=256, le=8192)]
+_Name = Annotated[str, Field(max_length=256)]
+_Question = Annotated[str, Field(max_length=32_000)]  # as long as one that reflect is asked
 _Count = Annotated[int, Field(ge=0, lt=2**31)]
 _Some = Annotated[int, Field(ge=1, lt=2**31)]
 
@@ -61,8 +63,8 @@ class CreateMentalModelBody(BaseModel):
     """A model to be made."""
 
     id: str | None = None
-    name: str
-    source_query: str
+    name: _Name
+    source_query: _Question
     tags: list[str] = []
     max_tokens: Tokens = 2048
     trigger: TriggerBody = TriggerBody()
@@ -82,8 +84,8 @@ class CreateMentalModelBody(BaseModel):
 class UpdateMentalModelBody(BaseModel):
     """What is to change; null changes nothing."""
 
-    name: str | None = None
-    source_query: str | None = None
+    name: _Name | None = None
+    source_query: _Question | None = None
     tags: list[str] | None = None
     max_tokens: Tokens | None = None
     trigger: TriggerBody | None = None

@@ -15,6 +15,10 @@ from hindsight_aws.model.tags import TagFilter, TagsMatch, parse_groups
 from hindsight_aws.ports.model_gateway import JsonObject
 from hindsight_aws.reflect.request import Budget, ReflectRequest
 
+LONGEST_QUERY = 32_000  # characters: every model call of a run is sent the question again
+LONGEST_CONTEXT = 100_000  # characters: about 25,000 tokens, which leaves room for what is found
+MOST_TAGS = 1_000  # as in recall: each is looked for in every memory that a search reads
+
 
 class FactsIncludeOptions(BaseModel):
     """What the answer rests on."""
@@ -41,9 +45,9 @@ class ReflectIncludeOptions(BaseModel):
 class ReflectBody(BaseModel):
     """A question to a bank, to be answered in words."""
 
-    query: str
+    query: Annotated[str, Field(max_length=LONGEST_QUERY)]
     budget: Budget = Budget.LOW
-    context: str | None = None
+    context: Annotated[str, Field(max_length=LONGEST_CONTEXT)] | None = None
     max_tokens: Annotated[int, Field(ge=1, lt=2**31)] = 4096
     include: ReflectIncludeOptions = ReflectIncludeOptions()
     response_schema: ResponseSchema = None
@@ -63,6 +67,13 @@ class ReflectBody(BaseModel):
     def _made_whole(cls, body: object) -> object:
         return fit_to_store(body)
 
+    @field_validator("tags")
+    @classmethod
+    def _are_not_too_many(cls, value: list[str] | None) -> list[str] | None:
+        if len(set(value or ())) > MOST_TAGS:
+            raise ValueError(f"must not name more than {MOST_TAGS:,} tags")
+        return value
+
     @field_validator("fact_types")
     @classmethod
     def _names_a_type(cls, value: list[str] | None) -> list[str] | None:
@@ -74,6 +85,8 @@ class ReflectBody(BaseModel):
     def _asks_something(self) -> Self:
         if not self.query.strip() and not (self.context or "").strip():
             raise ValueError("'query' must not be empty or whitespace-only.")
+        if not self.query.strip() and len(self.context or "") > LONGEST_QUERY:
+            raise ValueError(f"'context' is the question here, and must be at most {LONGEST_QUERY:,} characters")
         if self.tags is not None and self.tag_groups is not None:
             raise ValueError("'tags' and 'tag_groups' are mutually exclusive: use one of them")
         return self

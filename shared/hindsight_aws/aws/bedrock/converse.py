@@ -5,12 +5,15 @@ Called by `text_model`; calls `capabilities` and `metadata`. Pure: it makes no c
 
 from __future__ import annotations
 
+import re
+
 from hindsight_aws.aws.bedrock.capabilities import Capability
 from hindsight_aws.aws.bedrock.metadata import encode_value
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, ModelCall, Tool, ToolResult, Turn
 
 _CACHE_WORTH_CHARS = 4_000  # below about a thousand tokens a cache point is silently ignored
 _CACHE_POINT: JsonObject = {"cachePoint": {"type": "default"}}
+_LONGEST_NAME, _NOT_IN_NAMES = 64, re.compile(r"[^a-zA-Z0-9_-]")
 _CACHED_TURNS = 2  # what the last call stored, and what this one adds
 
 
@@ -61,8 +64,15 @@ def _messages(call: ModelCall, able: Capability) -> list[JsonValue]:
 
 def _said(turn: Turn) -> list[JsonValue]:
     content: list[JsonValue] = [{"text": turn.said}] if turn.said.strip() else []
-    content += [{"toolUse": {"toolUseId": use.id, "name": use.name, "input": use.input}} for use in turn.uses]
+    content += [
+        {"toolUse": {"toolUseId": use.id, "name": _tool_name(use.name), "input": use.input}} for use in turn.uses
+    ]
     return content
+
+
+def _tool_name(made: str) -> str:
+    """The name as a request may hold it: a model may have made one up that Bedrock does not take back."""
+    return _NOT_IN_NAMES.sub("_", made)[:_LONGEST_NAME] or "unknown"
 
 
 def _answered(turn: Turn, *, is_cached: bool) -> list[JsonValue]:

@@ -121,3 +121,19 @@ def test_a_turns_results_stand_in_one_message_in_the_order_of_their_uses() -> No
     assert at(request, "messages", 2, "content", 0, "toolResult", "toolUseId") == "u1"
     assert at(request, "messages", 2, "content", 1, "toolResult", "status") == "error"
     assert at(request, "messages", 2, "content", 3) == {"text": "now answer"}
+
+
+@pytest.mark.parametrize(
+    ("made_up", "sent"),
+    [
+        pytest.param("functions.recall", "functions_recall", id="dot"),
+        pytest.param("look up ü", "look_up__", id="blank and umlaut"),
+        pytest.param("x" * 65, "x" * 64, id="long"),
+        pytest.param("", "unknown", id="empty"),
+        pytest.param("search_memory-2", "search_memory-2", id="sound"),
+    ],
+)
+def test_a_tool_name_that_the_model_made_up_goes_back_in_letters_that_bedrock_takes(made_up: str, sent: str) -> None:
+    turn = Turn("", (ToolUse("u1", made_up, {}),), (ToolResult("u1", {"error": "no such tool"}, failed=True),))
+
+    assert at(written(replace(CALL, history=(turn,))), "messages", 1, "content", 0, "toolUse", "name") == sent
