@@ -15,7 +15,7 @@ from hindsight_aws.jobs.reflect import run_step
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
-from hindsight_aws.ports.store import DueWork, KeyRecord, Transaction
+from hindsight_aws.ports.store import DueBy, DueWork, KeyRecord, Transaction
 from hindsight_aws.reflect import model_step, runs, steps, tool_step
 from hindsight_aws.reflect.ports import ReflectPorts
 from hindsight_aws.reflect.request import ReflectRequest
@@ -70,7 +70,7 @@ class Process:
     def resolve_key(self, key_hash: bytes) -> KeyRecord | None:
         raise NotImplementedError
 
-    def due_work(self, at_most: int, **_switches: object) -> list[DueWork]:
+    def due_work(self, at_most: int, due_by: DueBy) -> list[DueWork]:
         raise NotImplementedError
 
     def run(self, rig: Rig, event: JsonObject) -> JsonObject:

@@ -19,7 +19,7 @@ from hindsight_aws.jobs.models import tend_models
 from hindsight_aws.mental_models.ports import ModelsDoor
 from hindsight_aws.model.ids import BankId, OperationId, RunId, ScopeId, TenantId
 from hindsight_aws.model.operation import CONSOLIDATION, FILE_CONVERT_RETAIN, POLICY_REBUILD, RETAIN
-from hindsight_aws.ports.store import DueWork, Store
+from hindsight_aws.ports.store import DueBy, DueWork, Store
 from hindsight_aws.ports.wakeups import Wakeups
 from hindsight_aws.reflect.runs import end_if_dead
 from hindsight_aws.settings import Settings, WrongSetting
@@ -61,17 +61,7 @@ def sweep(store: Store, wakeups: Wakeups, settings: Settings, models: ModelsDoor
     Guarantees: may run twice at once; a row that cannot be tended to is logged and costs no other its wake-up.
     Raises: DatabaseUnavailable when the due work cannot be read.
     """
-    due = store.due_work(
-        MOST_PER_SWEEP,
-        observations=settings.hindsight_api_enable_observations,
-        auto_consolidation=settings.hindsight_api_enable_auto_consolidation,
-        server_policy=_server_policy(settings),
-        retention_days=settings.hindsight_api_operation_retention_days,
-        compaction_seconds=settings.hindsight_compaction_hours * 3_600,
-        run_seconds=settings.hindsight_reflect_keep_days * 86_400,
-        everywhere=settings.hindsight_api_webhook_url is not None,
-        audit_days=settings.hindsight_api_audit_log_retention_days,
-    )
+    due = store.due_work(MOST_PER_SWEEP, _due_by(settings))
     _wake_operations(wakeups, [work for work in due if work.kind == _OPERATION + RETAIN])
     conversions = [work for work in due if work.kind == _OPERATION + FILE_CONVERT_RETAIN]
     for tenant_id, operation_ids in _by_tenant(conversions).items():
@@ -151,6 +141,19 @@ def _is_tended(store: Store, work: DueWork, settings: Settings) -> bool:
     except HindsightError as error:
         _log.warning("%s %s was not tended to: %s: %s", work.kind, work.id, type(error).__name__, error)
         return False
+
+
+def _due_by(settings: Settings) -> DueBy:
+    return DueBy(
+        observations=settings.hindsight_api_enable_observations,
+        auto_consolidation=settings.hindsight_api_enable_auto_consolidation,
+        server_policy=_server_policy(settings),
+        retention_days=settings.hindsight_api_operation_retention_days,
+        compaction_seconds=settings.hindsight_compaction_hours * 3_600,
+        run_seconds=settings.hindsight_reflect_keep_days * 86_400,
+        everywhere=settings.hindsight_api_webhook_url is not None,
+        audit_days=settings.hindsight_api_audit_log_retention_days,
+    )
 
 
 def _server_policy(settings: Settings) -> str | None:

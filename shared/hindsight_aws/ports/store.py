@@ -62,6 +62,29 @@ class KeyRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class DueBy:
+    """What the server's settings say of when work is due; each is about a kind of its own.
+
+    `observations` and `auto_consolidation` are the defaults for banks that do not say.  `server_policy` is a digest of
+    the server's consolidation settings: banks looked through under others are told; None: none is.  Banks with
+    operations that ended more than `retention_days` ago are told as `expired`; 0: none is.  Scopes whose
+    near-duplicates were not looked for since about `compaction_seconds` are told as `compaction`; 0: none is.  Banks
+    with reflect runs that ended more than `run_seconds` ago are told as `ended_runs`.  `everywhere`: the server has a
+    hook of its own, so that banks without one have somebody who is to be told of their events.  Banks with audit
+    entries older than `audit_days` are told as `audit`, deleted ones too; below 0: none is.
+    """
+
+    observations: bool
+    auto_consolidation: bool
+    server_policy: str | None = None
+    retention_days: int = 0
+    compaction_seconds: float = 0.0
+    run_seconds: float = 604_800.0
+    everywhere: bool = False
+    audit_days: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class DueWork:
     """A piece of pending work that nobody holds.
 
@@ -261,27 +284,6 @@ class Store(Protocol):
         """The key with this SHA-256 hash, of whatever tenant, or None."""
         ...
 
-    def due_work(  # noqa: PLR0913  # each is a setting that another kind of work is due by
-        self,
-        at_most: int,
-        *,
-        observations: bool,
-        auto_consolidation: bool,
-        server_policy: str | None = None,
-        retention_days: int = 0,
-        compaction_seconds: float = 0.0,
-        run_seconds: float = 604_800.0,
-        everywhere: bool = False,
-        audit_days: int = -1,
-    ) -> list[DueWork]:
-        """Up to `at_most` due pieces of work of each kind over all tenants, those due for longest first.
-
-        `observations` and `auto_consolidation` are the server's defaults for banks that do not say.  `server_policy`
-        is a digest of the server's consolidation settings: banks looked through under others are told; None: none is.
-        Banks with operations that ended more than `retention_days` ago are told as `expired`; 0: none is.  Scopes
-        whose near-duplicates were not looked for since about `compaction_seconds` are told as `compaction`; 0: none is.
-        Banks with reflect runs that ended more than `run_seconds` ago are told as `ended_runs`.  `everywhere`: the
-        server has a hook of its own, so that banks without one have somebody who is to be told of their events.  Banks
-        with audit entries older than `audit_days` are told as `audit`, deleted ones too; below 0: none is.
-        """
+    def due_work(self, at_most: int, due_by: DueBy) -> list[DueWork]:
+        """Up to `at_most` due pieces of work of each kind over all tenants, those due for longest first."""
         ...

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from psycopg.rows import dict_row
 from hindsight_aws.errors import DatabaseRefused, DatabaseTooSlow, DatabaseUnavailable, WorkRaced
 from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import TenantId
-from hindsight_aws.ports.store import DueWork, KeyRecord
+from hindsight_aws.ports.store import DueBy, DueWork, KeyRecord
 from hindsight_aws.store.connection import ConnectionHolder, PgConnection
 from hindsight_aws.store.index import write_counts
 from hindsight_aws.store.queries import Query, queries
@@ -97,30 +98,8 @@ class PostgresStore:
             is_revoked=row["is_revoked"],
         )
 
-    def due_work(  # noqa: PLR0913  # each is a setting that another kind of work is due by
-        self,
-        at_most: int,
-        *,
-        observations: bool,
-        auto_consolidation: bool,
-        server_policy: str | None = None,
-        retention_days: int = 0,
-        compaction_seconds: float = 0.0,
-        run_seconds: float = 604_800.0,
-        everywhere: bool = False,
-        audit_days: int = -1,
-    ) -> list[DueWork]:
-        asked: dict[str, object] = {
-            "at_most": at_most,
-            "observations": observations,
-            "auto_consolidation": auto_consolidation,
-            "server_policy": server_policy,
-            "retention_days": retention_days,
-            "compaction_seconds": compaction_seconds,
-            "run_seconds": run_seconds,
-            "everywhere": everywhere,
-            "audit_days": audit_days,
-        }
+    def due_work(self, at_most: int, due_by: DueBy) -> list[DueWork]:
+        asked: dict[str, object] = {"at_most": at_most, **asdict(due_by)}
         found = self._cross(_CROSSING["due_work"], asked)
         return [DueWork(row["tenant_id"], row["kind"], row["bank_id"], row["id"]) for row in found]
 

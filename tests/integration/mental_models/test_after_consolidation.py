@@ -15,6 +15,7 @@ from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
+from hindsight_aws.ports.store import DueBy
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.consolidation import Workshop, creates
 from tests.support.database import Database
@@ -121,7 +122,7 @@ def test_what_was_written_before_a_crash_still_refreshes(yard: Yard, how: str) -
     yard.shop.sql("UPDATE scopes SET lease_until = '-infinity', unread_since = unread_since - interval '10 minutes'")
 
     if how == "the sweep":
-        due = yard.shop.store.due_work(100, observations=True, auto_consolidation=True)
+        due = yard.shop.store.due_work(100, DueBy(observations=True, auto_consolidation=True))
         tend_models(yard.door, due)
     else:
         yard.shop.answers({"skipped": [{"fact_id": str(second), "reason": "known"}]})

@@ -13,6 +13,7 @@ from hindsight_aws.errors import ModelRefused
 from hindsight_aws.jobs.models import tend_models
 from hindsight_aws.mental_models import dry_run, manage
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, ModelCall
+from hindsight_aws.ports.store import DueBy
 from tests.support.admin import changing
 from tests.support.reflect import Said
 from tests.support.refreshing import Garden, edits, page, ready, retraction
@@ -153,14 +154,14 @@ def test_the_sweep_has_pages_mended_that_nobody_refreshes(garden: Garden) -> Non
     unsaid = _unsaid(garden)
     garden.delete(GOLD.id)
     garden.say(retraction(unsaid))
-    due = garden.rig.store.due_work(100, observations=True, auto_consolidation=True)
+    due = garden.rig.store.due_work(100, DueBy(observations=True, auto_consolidation=True))
 
     tend_models(garden.door, due)
 
     assert [work.kind for work in due] == ["page_deletion"]
     assert garden.tasks == ["retract"]
     assert garden.view().staleness is None
-    assert garden.rig.store.due_work(100, observations=True, auto_consolidation=True) == []
+    assert garden.rig.store.due_work(100, DueBy(observations=True, auto_consolidation=True)) == []
 
 
 def test_a_former_text_goes_with_what_it_rested_on(garden: Garden) -> None:
@@ -175,7 +176,7 @@ def test_a_former_text_goes_with_what_it_rested_on(garden: Garden) -> None:
 
     assert garden.history()[0].content is None
     assert garden.view().staleness is None
-    tend_models(garden.door, garden.rig.store.due_work(100, observations=True, auto_consolidation=True))
+    tend_models(garden.door, garden.rig.store.due_work(100, DueBy(observations=True, auto_consolidation=True)))
     assert SECRET not in _everything(garden)
     assert garden.tasks == ["reflect_turn", "refresh_document"]
 
@@ -350,7 +351,7 @@ def _pass(garden: Garden, span: timedelta) -> None:
             "UPDATE mental_model_revisions SET changed_at = changed_at - %s WHERE kind = 'failure'", (span,)
         )
         connection.execute("UPDATE mental_models SET last_refreshed_at = last_refreshed_at - %s", (span,))
-    tend_models(garden.door, garden.rig.store.due_work(100, observations=True, auto_consolidation=True))
+    tend_models(garden.door, garden.rig.store.due_work(100, DueBy(observations=True, auto_consolidation=True)))
 
 
 def _of_the_page(call: ModelCall) -> Said:

@@ -19,7 +19,7 @@ from hindsight_aws.mental_models.start import start
 from hindsight_aws.mental_models.submit import Asked, submit
 from hindsight_aws.model.ids import OperationId
 from hindsight_aws.ports.model_gateway import ModelCall
-from hindsight_aws.ports.store import DueWork
+from hindsight_aws.ports.store import DueBy, DueWork
 from tests.support.admin import changing
 from tests.support.models import NotedWakeups
 from tests.support.reflect import Said
@@ -49,7 +49,7 @@ def _open(garden: Garden) -> list[tuple[str, bool, bool]]:
 
 
 def _due(garden: Garden) -> list[DueWork]:
-    return garden.rig.store.due_work(100, observations=True, auto_consolidation=True)
+    return garden.rig.store.due_work(100, DueBy(observations=True, auto_consolidation=True))
 
 
 def _written(garden: Garden, *tags: str, **trigger: Any) -> None:

@@ -16,6 +16,7 @@ from hindsight_aws.errors import ModelInputTooLong, ModelReplyMalformed, ModelTh
 from hindsight_aws.jobs.reflect import run_step
 from hindsight_aws.model.ids import RunId, TenantId
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, ModelCall
+from hindsight_aws.ports.store import DueBy
 from hindsight_aws.reflect import runs
 from hindsight_aws.reflect.request import Budget, ReflectRequest
 from hindsight_aws.reflect.tool_step import GUIDANCE
@@ -357,7 +358,7 @@ def test_what_ended_a_week_ago_is_removed_by_the_sweep_with_what_it_read(
 
     due = [
         work.bank_id
-        for work in store.due_work(100, observations=True, auto_consolidation=True)
+        for work in store.due_work(100, DueBy(observations=True, auto_consolidation=True))
         if (work.kind, work.tenant_id) == ("ended_runs", tenant)
     ]
     with store.transaction(tenant) as tx:

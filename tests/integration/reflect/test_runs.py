@@ -27,6 +27,7 @@ from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.tags import TagFilter, TagLeaf
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
+from hindsight_aws.ports.store import DueBy
 from hindsight_aws.reflect import runs
 from hindsight_aws.reflect.citations import NOTHING_KNOWN
 from hindsight_aws.reflect.request import Budget, ReflectRequest
@@ -565,7 +566,7 @@ def test_a_run_whose_execution_died_is_ended_by_the_sweep(  # [X087]
 
     due = [
         work
-        for work in store.due_work(10, observations=True, auto_consolidation=True)
+        for work in store.due_work(10, DueBy(observations=True, auto_consolidation=True))
         if work.kind == "reflect" and work.tenant_id == tenant
     ]
     with store.transaction(tenant) as tx:

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from hindsight_aws.ports.store import DueBy
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.database import Database
 
@@ -84,7 +85,7 @@ def sweeper(module_database: Database) -> Iterator[PostgresStore]:
 def _due(
     store: PostgresStore, at_most: int = 10, *, observations: bool = True, by_itself: bool = True
 ) -> list[tuple[str, UUID]]:
-    due = store.due_work(at_most, observations=observations, auto_consolidation=by_itself)
+    due = store.due_work(at_most, DueBy(observations=observations, auto_consolidation=by_itself))
     return [(work.kind, work.id) for work in due]
 
 

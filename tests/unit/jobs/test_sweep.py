@@ -11,7 +11,7 @@ import pytest
 from hindsight_aws.errors import DatabaseTooSlow, DatabaseUnavailable, HindsightError
 from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.model.ids import TenantId
-from hindsight_aws.ports.store import DueWork
+from hindsight_aws.ports.store import DueBy, DueWork
 from hindsight_aws.settings import Settings
 from tests.support.models import NotedWakeups
 
@@ -27,8 +27,8 @@ class SickStore:
         self.consolidation = self
         self.finished: list[UUID] = []
 
-    def due_work(self, at_most: int, **switches: object) -> list[DueWork]:
-        self.asked = switches
+    def due_work(self, at_most: int, due_by: DueBy) -> list[DueWork]:
+        self.asked = due_by
         return self._due
 
     @contextmanager
@@ -82,5 +82,5 @@ def test_strategies_of_the_server_that_are_wrong_stop_no_other_work(caplog: pyte
     sweep(store, wakeups, wrong)  # type: ignore[arg-type]  # a store without repositories
 
     assert [operation_id for _, operation_id, _ in wakeups.operations] == [operation.id]
-    assert store.asked["server_policy"] is None
+    assert store.asked.server_policy is None
     assert "settings are wrong" in caplog.text

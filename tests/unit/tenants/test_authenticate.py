@@ -12,7 +12,7 @@ from hindsight_aws.errors import Unauthenticated
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.model.tags import TagLeaf
-from hindsight_aws.ports.store import KeyRecord
+from hindsight_aws.ports.store import DueBy, DueWork, KeyRecord
 from hindsight_aws.settings import Settings
 from hindsight_aws.tenants.authenticate import authenticate
 from hindsight_aws.tenants.tokens import new_token, token_hash, token_in
@@ -35,7 +35,7 @@ class OneKey:
     def transaction(self, tenant_id: TenantId) -> object:
         raise AssertionError("authentication opens no transaction")
 
-    def due_work(self, at_most: int, *, observations: bool, auto_consolidation: bool) -> object:
+    def due_work(self, at_most: int, due_by: DueBy) -> list[DueWork]:
         raise AssertionError("authentication asks for no work")
 
 
