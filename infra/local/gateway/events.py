@@ -8,6 +8,7 @@ import binascii
 import json
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl
@@ -32,8 +33,8 @@ class _Fields:
     cookies: list[str]
 
 
-def encode_event(request: HttpRequest, match: RouteMatch) -> bytes:
-    """The event a function receives for a request, as JSON."""
+def encode_event(request: HttpRequest, match: RouteMatch, claims: Mapping[str, str] | None = None) -> bytes:
+    """The event a function receives for a request, as JSON; with the claims that an authorizer verified."""
     fields = _fold_headers(request)
     event: dict[str, Json] = {
         "version": "2.0",
@@ -41,7 +42,7 @@ def encode_event(request: HttpRequest, match: RouteMatch) -> bytes:
         "rawPath": request.path,
         "rawQueryString": request.query,
         "headers": dict(fields.headers),
-        "requestContext": _context(request, match, fields.headers),
+        "requestContext": _context(request, match, fields.headers) | _authorizer(claims),
         "isBase64Encoded": False,
     }
     if fields.cookies:
@@ -84,6 +85,7 @@ def _fold_headers(request: HttpRequest) -> _Fields:
             cookies.extend(part.strip() for part in value.split(";") if part.strip())
         else:
             headers[name] = f"{headers[name]},{value}" if name in headers else value
+    headers["x-forwarded-proto"] = "http"  # whatever a caller says: redirects lead where this gateway listens
     return _Fields(headers, cookies)
 
 
@@ -94,7 +96,11 @@ def _fold_query(query: str) -> dict[str, str]:
     return folded
 
 
-def _context(request: HttpRequest, match: RouteMatch, headers: dict[str, str]) -> Json:
+def _authorizer(claims: Mapping[str, str] | None) -> dict[str, Json]:
+    return {} if claims is None else {"authorizer": {"jwt": {"claims": dict(claims), "scopes": None}}}
+
+
+def _context(request: HttpRequest, match: RouteMatch, headers: dict[str, str]) -> dict[str, Json]:
     now = time.time()
     return {
         "accountId": _ACCOUNT,

@@ -9,13 +9,17 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from infra.local.functions import ErrorKind, Failure, Outcome
 from infra.local.gateway.events import MalformedAnswer, decode_answer, encode_event
 from infra.local.gateway.routes import RouteMatch, RouteTable
 from infra.local.http import HttpRequest, HttpResponse, HttpServer
+from infra.local.jwt_issuer import TokenRefused
 from infra.topology import DEFAULT_ROUTE, HttpLimits, Topology
+
+if TYPE_CHECKING:
+    from infra.local.gateway.authorizer import JwtAuthorizer
 
 Invoker = Callable[[str, bytes], Awaitable[Outcome]]
 """Runs one event of the named function."""
@@ -43,9 +47,13 @@ _FUNCTION_URL_STATUS: Final = _GATEWAY_STATUS | {
 
 
 class Gateway:
-    """The HTTP API: routes by the topology's table and waits no longer than its limit."""
+    """The HTTP API: routes by the topology's table and waits no longer than its limit.
 
-    def __init__(self, topology: Topology, invoke: Invoker) -> None:
+    With an authorizer it lets nobody in without a token, and tells the functions the token's claims.
+    """
+
+    def __init__(self, topology: Topology, invoke: Invoker, authorizer: "JwtAuthorizer | None" = None) -> None:
+        self._authorizer = authorizer
         self._routes = RouteTable(topology)
         self._limits = topology.http
         self._invoke = invoke
@@ -64,10 +72,16 @@ class Gateway:
         match = self._routes.match(request.method, request.path)
         if match is None:
             return refusal(404, "Not Found")
+        claims = None
+        if self._authorizer is not None:
+            try:
+                claims = await self._authorizer.claims(request.header("authorization"))
+            except TokenRefused as refused:
+                return unauthorized(str(refused))
         if request.too_large:
             return refusal(413, TOO_LARGE)
         # Past the limit the caller is let go, while the function works on: as with API Gateway and Lambda.
-        outcome = asyncio.ensure_future(self._invoke(match.function, encode_event(request, match)))
+        outcome = asyncio.ensure_future(self._invoke(match.function, encode_event(request, match, claims)))
         self._running.add(outcome)
         outcome.add_done_callback(self._running.discard)
         done, _ = await asyncio.wait({outcome}, timeout=self._limits.seconds)
@@ -102,6 +116,13 @@ class FunctionUrl:
 def refusal(status: int, detail: str) -> HttpResponse:
     """An error made by the gateway itself."""
     return HttpResponse(status, json.dumps({"detail": detail}).encode())
+
+
+def unauthorized(why: str) -> HttpResponse:
+    """The authorizer's refusal: why it refuses is in a header, as API Gateway has it."""
+    answer = refusal(401, "Unauthorized")
+    challenge = f'Bearer scope="" error="invalid_token" error_description="{why}"'
+    return HttpResponse(answer.status, answer.body, (*answer.headers, ("www-authenticate", challenge)))
 
 
 def to_response(outcome: Outcome, statuses: dict[ErrorKind, tuple[int, str]]) -> HttpResponse:

@@ -32,7 +32,8 @@ class RouteTable:
     """The routes of a topology, best first.
 
     Paths are matched as they came over the wire, so `%2F` does not end a segment. Segment by segment a literal beats a
-    variable, a variable beats a greedy one, a named method beats ANY, and `$default` takes what is left.
+    variable, a variable beats a greedy one, a named method beats ANY, and `$default` takes what is left. A greedy one
+    takes an empty rest too: a route key may not end in a slash, so `/mcp/{proxy+}` is how `/mcp/` is served.
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -63,7 +64,7 @@ def _entry(route: Route, function: str) -> _Entry:
             pattern += "/" + re.escape(segment)
             rank.append(0)
         elif variable[2]:
-            pattern += f"/(?P<{variable[1]}>.+)"
+            pattern += f"/(?P<{variable[1]}>.*)"
             rank.append(2)
         else:
             pattern += f"/(?P<{variable[1]}>[^/]+)"

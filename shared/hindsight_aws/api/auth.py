@@ -5,7 +5,7 @@ Every route asks `principal` first thing.  That comes after the body's validatio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, cast
@@ -13,12 +13,14 @@ from typing import Annotated, Final, cast
 from fastapi import Depends, Request
 
 from hindsight_aws.access import bank_not_found, require, sees_bank
+from hindsight_aws.api.claims import claims_in
 from hindsight_aws.api.names import Meant, forget_names, meaning
 from hindsight_aws.api.services import Services
-from hindsight_aws.errors import NotFound, Unauthenticated
+from hindsight_aws.errors import AccessDenied, NotFound, Unauthenticated
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.ports.store import Transaction
+from hindsight_aws.telemetry import about
 from hindsight_aws.tenants.authenticate import authenticate
 
 KNOWN_CALL: Final = "hindsight.call"
@@ -36,16 +38,29 @@ class BankInSight:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request; `known` is its caller and `meant` the bank of its path, where they were asked for already."""
+    """One request; `known` is its caller and `meant` the bank of its path, where they were asked for already.
+
+    `claims` are those of a token that the gateway verified.
+    """
 
     services: Services
     authorization: str | None
+    claims: Mapping[str, object] | None = None
     known: Principal | None = None
     meant: Meant | None = None
 
     def caller(self) -> Principal:
-        """Whoever calls, whatever their permissions.  Raises Unauthenticated or DatabaseUnavailable."""
-        return self.known or authenticate(self.services.store, self.services.settings, self.authorization)
+        """Whoever calls, whatever their permissions.
+
+        Raises: Unauthenticated; AccessDenied for a suspended tenant; LimitReached for one that has made as many
+        requests as it may; DatabaseUnavailable.
+        """
+        if self.known is not None:
+            return self.known
+        caller = authenticate(self.services.store, self.services.settings, self.authorization, self.claims)
+        about(tenant=caller.tenant_id)
+        self.services.requests.count(caller.tenant_id)
+        return caller
 
     def principal(self, permission: Permission) -> Principal:
         """The caller, who has the permission.  Raises Unauthenticated, AccessDenied or DatabaseUnavailable."""
@@ -80,23 +95,25 @@ class Call:
 async def _call(request: Request) -> Call:
     # A coroutine, though it awaits nothing: FastAPI would run a plain function in a thread, made anew for each event.
     services = cast(Services, request.app.state.services)
-    call = Call(services, request.headers.get("authorization"))
+    call = Call(services, request.headers.get("authorization"), claims_in(request.scope))
     return _towards_bank(request, call) if "bank_id" in request.path_params else call
 
 
 def _towards_bank(request: Request, call: Call) -> Call:
     """The call with its caller known, where it has one; an alias in its path has become the bank's own id.
 
-    A route's parameters are read of the path after this.  A caller without a key is told so by the route.
+    A route's parameters are read of the path after this.  Who has no key, or whose tenant is suspended, is told so by
+    the route.
     """
     try:
         caller = call.caller()
-    except Unauthenticated:
+    except (Unauthenticated, AccessDenied):
         return call
     path = request.path_params
     meant = meaning(call.services.store, caller, path["bank_id"])
     if meant is not None:
         path["bank_id"] = meant.external_id
+        about(bank=meant.bank_id)
     request.scope[KNOWN_CALL] = known = replace(call, known=caller, meant=meant)
     return known
 

@@ -32,10 +32,16 @@ def test_repeated_values_are_joined_and_cookies_listed() -> None:
 
     event = json.loads(encode_event(request(headers=headers, query="tag=a&tag=b&empty="), MATCH))
 
-    assert event["headers"] == {"accept": "a,b"}
+    assert event["headers"] == {"accept": "a,b", "x-forwarded-proto": "http"}
     assert event["cookies"] == ["x=1", "y=2", "z=3"]
     assert event["queryStringParameters"] == {"tag": "a,b", "empty": ""}
     assert event["rawQueryString"] == "tag=a&tag=b&empty="
+
+
+def test_the_protocol_is_the_gateways_own_whatever_the_caller_says() -> None:
+    event = json.loads(encode_event(request(headers=(("x-forwarded-proto", "https"),)), MATCH))
+
+    assert event["headers"] == {"x-forwarded-proto": "http"}
 
 
 @pytest.mark.parametrize(

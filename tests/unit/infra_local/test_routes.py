@@ -22,11 +22,14 @@ BANKS = "/v1/default/banks"
         ("POST", f"{BANKS}/b/memories/", "admin"),
         ("OPTIONS", f"{BANKS}/b/memories", "admin"),
         ("GET", "/health", "admin"),
+        ("GET", "/docs", "admin"),
+        ("GET", "/docs/page.js", "admin"),
+        ("GET", "/openapi.json", "admin"),
         ("POST", "/mcp", "mcp"),
         ("GET", "/mcp", "mcp"),
         ("POST", "/mcp/b", "mcp"),
         ("POST", "/mcp/b/", "mcp"),
-        ("POST", "/mcp/", "admin"),
+        ("POST", "/mcp/", "mcp"),
     ],
 )
 def test_the_product_routes_lead_where_the_table_says(method: str, path: str, function: str) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from hindsight_aws.api.app import GROUPS
 from infra.topology import (
     TOPOLOGY,
     DatabaseRole,
@@ -34,7 +35,7 @@ def test_a_worker_whose_jobs_take_minutes_gets_one_message_at_a_time() -> None:
         worker.name: trigger.batch_size for worker, trigger in TOPOLOGY.each(QueueTrigger) if worker.timeout >= 300
     }
 
-    assert batches == {"ingest": 1, "convert": 1, "consolidate": 1}
+    assert batches == {"ingest": 1, "convert": 1, "transfer": 1, "consolidate": 1}
 
 
 def test_only_recall_reads_without_the_right_to_write() -> None:
@@ -74,3 +75,15 @@ def test_a_queue_that_shows_messages_too_early_is_refused() -> None:
 def test_a_contradiction_is_refused_by_name(functions: tuple[Function, ...], named: str) -> None:
     with pytest.raises(TopologyError, match=named):
         Topology(functions, (Queue("q", visibility=60),))
+
+
+def test_whoever_may_end_an_operation_wakes_what_tells_of_it() -> None:
+    ending = {"retain", "consolidation"}
+
+    silent = [
+        name
+        for name, routers in GROUPS.items()
+        if ending & set(routers) and "deliver" not in TOPOLOGY.function(name).sends_to
+    ]
+
+    assert silent == []

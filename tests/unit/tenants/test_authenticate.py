@@ -8,17 +8,20 @@ from uuid import uuid4
 
 import pytest
 
-from hindsight_aws.errors import Unauthenticated
+from hindsight_aws.errors import AccessDenied, DatabaseUnavailable, Unauthenticated
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.model.tags import TagLeaf
-from hindsight_aws.ports.store import DueBy, DueWork, KeyRecord
+from hindsight_aws.ports.store import DueBy, DueWork
+from hindsight_aws.ports.tenants import KeyRecord
 from hindsight_aws.settings import Settings
 from hindsight_aws.tenants.authenticate import authenticate
 from hindsight_aws.tenants.tokens import new_token, token_hash, token_in
 
 TENANT = TenantId(uuid4())
-RECORD = KeyRecord(TENANT, uuid4(), "bot", frozenset({"read"}), ("a:*",), None, None, None, False, False)
+KEY = uuid4()
+SECRET = token_hash("hsk_x")
+RECORD = KeyRecord(TENANT, KEY, SECRET, KEY, "bot", frozenset({"read"}), ("a:*",), None, None, None)
 
 
 class OneKey:
@@ -53,10 +56,15 @@ def test_a_token_has_a_marker_and_256_random_bits() -> None:
 def test_only_the_sha_256_of_a_token_is_looked_up() -> None:
     store = OneKey(RECORD)
 
-    authenticate(store, Settings(), "Bearer hsk_secret")  # type: ignore[arg-type]  # one method is asked
+    authenticate(store, Settings(), "Bearer hsk_x")  # type: ignore[arg-type]  # one method is asked
 
-    assert store.asked == [hashlib.sha256(b"hsk_secret").digest()]
-    assert token_hash("hsk_secret") == store.asked[0]
+    assert store.asked == [hashlib.sha256(b"hsk_x").digest()]
+    assert token_hash("hsk_x") == store.asked[0]
+
+
+def test_a_record_of_another_hash_opens_nothing() -> None:
+    with pytest.raises(Unauthenticated, match="not valid"):
+        _authenticate(RECORD, "Bearer hsk_another")
 
 
 @pytest.mark.parametrize(
@@ -84,6 +92,23 @@ def test_a_header_holds_a_token_with_or_without_its_scheme(header: str | None, t
 def test_a_key_that_does_not_work_says_why(record: KeyRecord | None, reason: str) -> None:
     with pytest.raises(Unauthenticated, match=reason):
         _authenticate(record, "Bearer hsk_x")
+
+
+def test_a_call_does_not_fail_because_its_keys_use_could_not_be_noted(caplog: pytest.LogCaptureFixture) -> None:
+    class Away(OneKey):
+        def transaction(self, tenant_id: TenantId) -> object:
+            raise DatabaseUnavailable("gone")
+
+    store = Away(replace(RECORD, is_use_to_note=True))
+    principal = authenticate(store, Settings(), "hsk_x")  # type: ignore[arg-type]  # two methods are asked
+
+    assert principal.tenant_id == TENANT
+    assert f"the use of key {KEY} was not noted" in caplog.text
+
+
+def test_a_suspended_tenants_key_is_known_and_refused() -> None:
+    with pytest.raises(AccessDenied, match="suspended"):
+        _authenticate(replace(RECORD, is_suspended=True), "hsk_x")
 
 
 def test_a_call_without_a_key_is_refused_where_no_dev_tenant_is_set() -> None:

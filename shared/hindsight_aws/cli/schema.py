@@ -1,0 +1,48 @@
+"""`migrate` and `dev-tenant`: what a database needs before a function can use it.  Calls store/ and tenants/."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from hindsight_aws.cli.command import Answer, add
+from hindsight_aws.cli.database import database_url, owner_store
+
+if TYPE_CHECKING:
+    from hindsight_aws.cli.command import Commands
+
+
+def register(commands: Commands) -> None:
+    """Adds the two commands."""
+    add(commands, "migrate", migrate_schema, "bring the database to the newest schema")
+    dev = add(commands, "dev-tenant", make_dev_tenant, "make the tenant of a local stack, and a key for it")
+    dev.add_argument("--tenant", type=UUID, required=True, metavar="UUID")
+
+
+def migrate_schema(chosen: Namespace) -> Answer:
+    """Brings the database to the head of the migrations."""
+    from hindsight_aws.store.migrator import migrate
+
+    report = migrate(database_url(chosen))
+    lines = [f"applied {name}" for name in report.applied]
+    lines.append(f"The schema is at its head: {report.total} migrations, {len(report.applied)} applied now.")
+    return Answer(lines, {"applied": list(report.applied), "migrations": report.total})
+
+
+def make_dev_tenant(chosen: Namespace) -> Answer:
+    """Makes the tenant of a local stack if it is missing, and a key that may do everything in it."""
+    from hindsight_aws.model.ids import TenantId
+    from hindsight_aws.model.principal import NewKey, Permission
+    from hindsight_aws.tenants.keys import create_key
+
+    tenant_id = TenantId(chosen.tenant)
+    with owner_store(chosen) as store:
+        with store.transaction(tenant_id) as tx:
+            is_new = tx.tenants.create_if_missing("dev")
+        made = create_key(store, tenant_id, NewKey("dev", frozenset(Permission)), None, datetime.now(UTC))
+    return Answer(
+        [f"tenant {tenant_id}{'' if is_new else ' (was there)'}", f"token  {made.token}"],
+        {"tenant_id": tenant_id, "created": is_new, "key_id": made.key_id, "token": made.token},
+    )
