@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from hindsight_aws.aws.database_login import administrator_url, login
+from hindsight_aws.errors import DatabaseUnavailable
 from hindsight_aws.settings import Settings, WrongSetting
+from hindsight_aws.store.connection import ConnectionHolder
 
 CLOUD = "postgresql://hindsight_read@db.example:5433/hindsight?sslmode=verify-full"
 
@@ -41,6 +45,28 @@ def test_in_the_cloud_the_password_is_a_token_signed_for_this_host_and_role(monk
     assert (parts["user"], parts["host"], parts["sslmode"]) == ("hindsight_read", "db.example", "verify-full")
     assert password.startswith("db.example:5433/?Action=connect&DBUser=hindsight_read")
     assert "X-Amz-Expires=900" in password
+
+
+def test_every_connection_is_opened_with_a_token_signed_at_that_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is older than 15 minutes, or than the snapshot its process was restored from, opens nothing."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-a-secret")
+    now = datetime(2031, 5, 4, 12)  # noqa: DTZ001 - as botocore's own clock tells it
+    monkeypatch.setattr("botocore.auth.get_current_datetime", lambda: now)
+    shown: list[str] = []
+
+    def connect(conninfo: str, **_options: object) -> Any:
+        shown.append(str(conninfo_to_dict(conninfo)["password"]).partition("X-Amz-Date=")[2][:16])
+        raise psycopg.OperationalError("down")
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    holder = ConnectionHolder(login(settings(hindsight_environment="cloud")), connect_for_s=0.0)
+    for _ in range(2):
+        with pytest.raises(DatabaseUnavailable):
+            holder.get()
+        now += timedelta(minutes=20)
+
+    assert shown == ["20310504T120000Z", "20310504T122000Z"]
 
 
 def test_the_migrator_logs_in_with_the_administrators_secret() -> None:

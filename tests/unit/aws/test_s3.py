@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from botocore.response import StreamingBody
 from botocore.stub import Stubber
 
 from hindsight_aws.aws.s3 import S3Files
@@ -66,6 +68,24 @@ def test_a_store_in_trouble_is_a_passing_fault(files: S3Files, stub: Stubber, me
 
     with pytest.raises(FilesUnavailable):
         calls[method]()
+
+
+def test_an_archive_goes_into_a_file_piece_by_piece_unless_it_is_too_large(files: S3Files, stub: Stubber) -> None:
+    held = io.BytesIO()
+    for _ in range(2):
+        body = StreamingBody(io.BytesIO(b"archive"), 7)
+        stub.add_response("get_object", {"Body": body, "ContentLength": 7})
+
+    assert files.fetch(_KEY, held, 7)
+    assert not files.fetch(_KEY, io.BytesIO(), 6)
+    assert held.getvalue() == b"archive"
+
+
+def test_an_address_to_download_from_says_what_the_file_is_called(files: S3Files) -> None:
+    query = parse_qs(urlsplit(files.address(_KEY, "bank.zip", 900)).query)
+
+    assert query["response-content-disposition"] == ['attachment; filename="bank.zip"']
+    assert (query["X-Amz-Expires"], query["X-Amz-SignedHeaders"]) == (["900"], ["host"])
 
 
 def test_a_store_that_refuses_to_take_a_file_is_a_fault_too(files: S3Files, stub: Stubber) -> None:

@@ -37,9 +37,11 @@ _FAMILIES: tuple[tuple[re.Pattern[str], Capability], ...] = tuple(
          Capability(forced_tool=True, any_tool=True, cache_point=True, max_output=32_000)),
         (r"anthropic\.claude-(3-7|haiku-4-5|sonnet-4-[56]|opus-4-[56])",
          Capability(forced_tool=True, any_tool=True, strict_schema=True, cache_point=True, max_output=64_000)),
-        (r"anthropic\.claude",
+        (r"anthropic\.claude-opus-4-",
          Capability(forced_tool=True, any_tool=True, strict_schema=True, cache_point=True, sampling=False,
                     max_output=64_000)),
+        # From Sonnet 5.5 on a forced tool is an error, so models that are not listed are asked for it in words.
+        (r"anthropic\.claude", Capability(strict_schema=True, cache_point=True, sampling=False, max_output=64_000)),
         (r"amazon\.nova-2", Capability(forced_tool=True, any_tool=True, cache_point=True, max_output=64_000)),
         (r"amazon\.nova", Capability(forced_tool=True, any_tool=True, cache_point=True, max_output=10_000)),
         (r"mistral\.mistral-large", Capability(any_tool=True, max_output=8192)),

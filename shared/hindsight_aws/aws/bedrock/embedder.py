@@ -1,7 +1,7 @@
-"""`Embedder` over InvokeModel with the Titan V2 body: several calls in flight, each answer checked.
+"""`Embedder` over InvokeModel, in the form of the model's family: several calls in flight, each answer checked.
 
-Joined to the use cases by `runtime`; calls `titan`, `failures` and boto3. The only adapter that asks again: a batch
-must not lose its other texts to one throttled call, so it waits up to `patience_s` for those that were turned away.
+Joined to the use cases by `runtime`; calls `embedding_wire`, `failures` and boto3. The only adapter that asks again: a
+batch must not lose its other texts to one throttled call, so it waits up to `patience_s` for those turned away.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hindsight_aws.aws.bedrock.clients import BedrockClients
+from hindsight_aws.aws.bedrock.embedding_wire import LONGEST, wire_of
 from hindsight_aws.aws.bedrock.failures import WIRE_FAULTS, failure_of, status_of
-from hindsight_aws.aws.bedrock.titan import cut_to_limit, parse, read_vector, titan_body, tokens_in
+from hindsight_aws.aws.bedrock.titan import parse, read_vector
 from hindsight_aws.errors import HindsightError, ModelReplyMalformed, ModelThrottled, ModelUnavailable
 from hindsight_aws.ports.model_gateway import (
     CallStatus,
+    Embedder,
     Embedding,
     EmbeddingPurpose,
     ModelUsage,
@@ -37,32 +39,53 @@ class _Outcome:
     """What became of one call."""
 
     tokens: int
-    embedding: Embedding | None = None
+    embeddings: Sequence[Embedding] | None = None
     failure: HindsightError | None = None
 
 
 class BedrockEmbedder:
     """Keeps `ports.model_gateway.Embedder`.
 
-    `patience_s` bounds how long documents wait for throttled calls; a query never waits: somebody is watching.
+    `served` are the models whose embedders `of` hands out besides its own.  `patience_s` bounds how long documents wait
+    for throttled calls; a query never waits: somebody is watching.
+
+    Raises: ValueError for a dimension beyond what is stored.
     """
 
     def __init__(
         self,
         clients: BedrockClients,
         model: str,
-        dimension: int = 512,
+        dimension: int | None = None,
         *,
+        served: Sequence[str] = (),
         in_flight: int = 8,
         patience_s: float = 10.0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        own = wire_of(model)
+        self._wire = own if dimension is None else replace(own, dimension=dimension)
+        if self._wire.dimension > LONGEST:
+            raise ValueError(f"{model} makes vectors of {self._wire.dimension} numbers; at most {LONGEST} are stored")
         self.model = model
-        self.dimension = dimension
+        self.dimension = self._wire.dimension
+        self._served = frozenset(served)
+        self._others: dict[str, BedrockEmbedder] = {}
         self._clients = clients
         self._in_flight = in_flight
         self._patience_s = patience_s
         self._sleep = sleep
+
+    def of(self, model: str | None) -> Embedder | None:
+        if model is None or model == self.model:
+            return self
+        if model not in self._served:
+            return None
+        if model not in self._others:
+            self._others[model] = BedrockEmbedder(
+                self._clients, model, in_flight=self._in_flight, patience_s=self._patience_s, sleep=self._sleep
+            )
+        return self._others[model]
 
     def embed(self, texts: Sequence[str], purpose: EmbeddingPurpose, usage: UsageSink) -> list[Embedding]:
         found: dict[str, Embedding] = {}
@@ -71,9 +94,11 @@ class BedrockEmbedder:
         started = time.perf_counter()
         wait = _FIRST_WAIT_S
         while pending:
-            outcomes = self._all(pending)
+            groups = [pending[at : at + self._wire.most_texts] for at in range(0, len(pending), self._wire.most_texts)]
+            outcomes = self._all(groups, purpose)
             self._record(purpose, outcomes, time.perf_counter() - started, usage)
-            found |= {t: o.embedding for t, o in zip(pending, outcomes, strict=True) if o.embedding is not None}
+            for group, outcome in zip(groups, outcomes, strict=True):
+                found |= zip(group, outcome.embeddings or (), strict=outcome.embeddings is not None)
             failures = [o.failure for o in outcomes if o.failure is not None]
             final = next((failure for failure in failures if not isinstance(failure, _PASSING)), None)
             pause = random.uniform(wait / 2, wait)  # noqa: S311 - spreads retries, keeps no secret
@@ -86,20 +111,20 @@ class BedrockEmbedder:
         zero = read_vector({"embedding": [0.0] * self.dimension}, self.dimension)
         return [found.get(text, zero) for text in texts]
 
-    def _all(self, texts: list[str]) -> list[_Outcome]:
-        """One call per text, in order; after a final failure the calls that have not begun are left out."""
+    def _all(self, groups: list[list[str]], purpose: EmbeddingPurpose) -> list[_Outcome]:
+        """One call per group, in order; after a final failure the calls that have not begun are left out."""
         stop = threading.Event()
-        if len(texts) == 1:
-            return [self._one(texts[0], stop)]
-        return list(self._pool.map(lambda text: self._one(text, stop), texts))
+        if len(groups) == 1:
+            return [self._one(groups[0], purpose, stop)]
+        return list(self._pool.map(lambda group: self._one(group, purpose, stop), groups))
 
-    def _one(self, text: str, stop: threading.Event) -> _Outcome:
+    def _one(self, texts: Sequence[str], purpose: EmbeddingPurpose, stop: threading.Event) -> _Outcome:
         if stop.is_set():
             return _Outcome(0)
         try:
             answer = self._clients.runtime.invoke_model(
                 modelId=self.model,
-                body=titan_body(cut_to_limit(text), self.dimension),
+                body=self._wire.body(texts, purpose),
                 contentType="application/json",
                 accept="application/json",
             )
@@ -109,14 +134,15 @@ class BedrockEmbedder:
             if not isinstance(failure, _PASSING):
                 stop.set()
             return _Outcome(0, failure=failure)
-        return self._read(body, stop)
+        headers = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+        return self._read(body, headers, len(texts), stop)
 
-    def _read(self, body: bytes, stop: threading.Event) -> _Outcome:
+    def _read(self, body: bytes, headers: Mapping[str, str], count: int, stop: threading.Event) -> _Outcome:
         tokens = 0
         try:
             document = parse(body)
-            tokens = tokens_in(document)
-            return _Outcome(tokens, read_vector(document, self.dimension))
+            tokens = self._wire.tokens(document, headers)
+            return _Outcome(tokens, self._wire.read(document, count))
         except ModelReplyMalformed as failure:
             stop.set()
             return _Outcome(tokens, failure=failure)
@@ -125,7 +151,7 @@ class BedrockEmbedder:
         """One ledger line for each kind of outcome."""
         by_status: dict[CallStatus, list[int]] = {}
         for outcome in outcomes:
-            if outcome.embedding is not None:
+            if outcome.embeddings is not None:
                 by_status.setdefault("ok", []).append(outcome.tokens)
             elif outcome.failure is not None:
                 by_status.setdefault(status_of(outcome.failure), []).append(outcome.tokens)

@@ -37,6 +37,8 @@ MODELS = (
     "us.anthropic.claude-3-5-haiku-20241022-v1:0",
     "eu.anthropic.claude-sonnet-4-20250514-v1:0",
     "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "us.anthropic.claude-sonnet-4-6",
+    "us.anthropic.claude-sonnet-5-5",
     "global.anthropic.claude-opus-4-7",
     "us.amazon.nova-2-lite-v1:0",
     "eu.amazon.nova-lite-v1:0",
@@ -252,3 +254,9 @@ def test_a_rerank_names_its_model_by_arn_in_the_clients_region(clients: BedrockC
         wire.body, "rerankingConfiguration", "bedrockRerankingConfiguration", "modelConfiguration", "modelArn"
     ) == ("arn:aws:bedrock:eu-west-1::foundation-model/cohere.rerank-v3-5:0")
     assert ranked == [(1, 0.9), (0, 0.1)]
+
+
+def test_a_model_that_refuses_forced_tools_is_never_given_one() -> None:
+    assert not capability_of("us.anthropic.claude-sonnet-5-5").forced_tool
+    assert not capability_of("global.anthropic.claude-nobody-has-listed-9").forced_tool
+    assert capability_of("us.anthropic.claude-sonnet-4-6").forced_tool
