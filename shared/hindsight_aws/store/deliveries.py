@@ -7,7 +7,7 @@ from uuid import UUID
 
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.model.webhook import Delivery, DeliveryStatus, Receipt
-from hindsight_aws.ports.deliveries import Claimed, FannedOut, ServerHook
+from hindsight_aws.ports.deliveries import Claimed, FannedOut, PutOff, ServerHook
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
@@ -38,6 +38,26 @@ class PostgresDeliveries:
     def claim(self, bank_id: BankId, delivery_id: UUID, lease_seconds: float) -> Claimed | None:
         row = self._session.row(_SQL["claim"], bank_id=bank_id, delivery_id=delivery_id, lease_seconds=lease_seconds)
         return None if row is None else _claimed(row)
+
+    def put_off(self, bank_id: BankId, delivery_id: UUID, at_once: int, longest_seconds: float) -> PutOff | None:
+        row = self._session.row(
+            _SQL["put_off"],
+            bank_id=bank_id,
+            delivery_id=delivery_id,
+            at_once=at_once,
+            longest_seconds=longest_seconds,
+        )
+        return None if row is None else PutOff(row["status"] == "failed", row["wait_seconds"])
+
+    def note_answer(self, bank_id: BankId, delivery_id: UUID, fence: int, *, is_taken: bool, patience: int) -> None:
+        self._session.execute(
+            _SQL["note_answer"],
+            bank_id=bank_id,
+            delivery_id=delivery_id,
+            fence=fence,
+            is_taken=is_taken,
+            patience=patience,
+        )
 
     def attempts(self, bank_id: BankId, delivery_id: UUID, fence: int) -> int | None:
         row = self._session.row(_SQL["attempts"], bank_id=bank_id, delivery_id=delivery_id, fence=fence)

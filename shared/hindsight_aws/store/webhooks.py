@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from psycopg.types.json import Jsonb
 
 from hindsight_aws.model.ids import BankId
-from hindsight_aws.model.webhook import HttpConfig, Webhook, WebhookEvent
+from hindsight_aws.model.webhook import CONSOLIDATION_COMPLETED, EventStatus, HttpConfig, Webhook, WebhookEvent
 from hindsight_aws.ports.page import Page
 from hindsight_aws.ports.webhooks import NewWebhook, WebhookChange
 from hindsight_aws.store.connection import Row
@@ -16,6 +16,8 @@ from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 
 _SQL = queries("webhooks")
+_LONGEST_ROUND_S = 900.0
+"""A bank in which something always waits is told of at least about so often."""
 
 
 class PostgresWebhooks:
@@ -30,6 +32,33 @@ class PostgresWebhooks:
         told = [_told(event) for event in sorted(events, key=lambda event: event.event_id)]
         row = self._session.row(_SQL["tell"], bank_id=bank_id, events=Jsonb(told))
         return row is not None and bool(row["is_heard"])
+
+    def tell_of_round(self, bank_id: BankId, *, everywhere: bool) -> bool:
+        row = self._session.row(
+            _SQL["round_to_tell"],
+            bank_id=bank_id,
+            event=CONSOLIDATION_COMPLETED,
+            everywhere=everywhere,
+            longest_seconds=_LONGEST_ROUND_S,
+        )
+        if row is None:
+            return False
+        changes = {f"observations_{did}": row[did] for did in ("created", "updated", "deleted")}
+        error = f"{row['failed']} facts could not be consolidated: {row['example']}" if row["failed"] else None
+        status: EventStatus = "failed" if row["failed"] else "completed"
+        # Who ends the same round at the same time counts from the same telling, and so comes to the same id.
+        round_id = uuid5(bank_id, f"round after {row['told_at']}")
+        is_first = self._session.row(
+            _SQL["add_round"],
+            bank_id=bank_id,
+            operation_id=round_id,
+            status=status,
+            result=Jsonb({"memories_processed": row["facts"], "memories_failed": row["failed"], **changes}),
+            error_message=error,
+            began_at=row["began_at"],
+        )
+        event = WebhookEvent(CONSOLIDATION_COMPLETED, round_id, status, {**changes, "error_message": error})
+        return is_first is not None and self.tell(bank_id, [event])
 
     def page(self, bank_id: BankId, *, limit: int, offset: int) -> Page[Webhook]:
         rows = self._session.rows(_SQL["page"], bank_id=bank_id, limit=limit, offset=offset)

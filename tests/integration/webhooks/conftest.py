@@ -117,9 +117,17 @@ class Post:
 
     def send_all_refused(self) -> None:
         """Has receipts read as if every receiver had refused, without calling one."""
+        self._answer_all(500)
+
+    def send_all_taken(self) -> None:
+        """Has receipts read as if every receiver had said yes; the orders are over."""
+        self._answer_all(200)
+        self.messages.orders.clear()
+
+    def _answer_all(self, status: int) -> None:
         for order in self.messages.orders:
             said = json.loads(order)
-            receipt = {"kind": "receipt", "status": 500, "error": None, **said}
+            receipt = {"kind": "receipt", "status": status, "error": None, **said}
             assert deliver(self.deliver_ports, json.dumps(receipt)) is Outcome.DONE
 
     def rows(self, where: str = "") -> list[dict[str, Any]]:

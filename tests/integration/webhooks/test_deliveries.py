@@ -16,8 +16,9 @@ from hindsight_aws.ports.deliveries import ServerHook
 from hindsight_aws.ports.webhooks import WebhookChange
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
-from hindsight_aws.webhooks.deliver import MOST_AT_ONCE, MOST_EVENTS
+from hindsight_aws.webhooks.deliver import MOST_AT_A_FAILING_HOOK, MOST_AT_ONCE, MOST_EVENTS, PATIENCE
 from tests.integration.webhooks.conftest import Post
+from tests.support.erasing import take_away
 from tests.support.models import NotedWakeups
 
 
@@ -227,7 +228,7 @@ def test_a_bank_goes_with_its_hooks_events_and_deliveries(post: Post) -> None:
     post.fan_out()
 
     with post.store.transaction(post.tenant) as tx:
-        tx.banks.delete(post.bank)
+        take_away(tx, post.bank)
     assert post.fan_out() is Outcome.DONE
 
     assert post.rows() == []
@@ -248,7 +249,7 @@ def test_a_message_that_names_nothing_is_dropped_and_not_repeated_in_the_log(
     post: Post, caplog: pytest.LogCaptureFixture
 ) -> None:
     for body in ("", "{}", post.message("delivery"), post.message("receipt"), '{"secret": "hush"}'):
-        assert deliver(post.deliver_ports, body) is Outcome.PARK
+        assert deliver(post.deliver_ports, body) is Outcome.GIVEN_UP
 
     assert "hush" not in caplog.text
 
@@ -268,3 +269,68 @@ def _nobody() -> ServerHook:
 
 def _nowhere() -> str:
     raise DatabaseUnavailable("nobody is there")
+
+
+def test_a_receiver_that_fails_is_asked_little_and_rests_until_it_answers(post: Post) -> None:
+    """What waits for it costs no attempt; after its rest a few are tried, and a yes sets all of them free."""
+    hook = post.hook()
+    post.tell(MOST_AT_A_FAILING_HOOK + PATIENCE + 2)
+    post.fan_out()
+    post.send_all_refused()
+    resting = post.sql("SELECT failures, rests_until > now() AS rests FROM webhooks")
+    post.messages.orders.clear()
+    post.wakeups.deliveries.clear()
+
+    post.sql("UPDATE webhook_deliveries SET due_at = now()")
+    post.try_due_without_answer()
+    asked_in_rest, waiting = len(post.messages.orders), len(post.wakeups.deliveries)
+    post.sql("UPDATE webhooks SET rests_until = now()")
+    post.sql("UPDATE webhook_deliveries SET due_at = now()")
+    post.try_due_without_answer()
+    asked_after = len(post.messages.orders)
+    post.send_all_taken()
+    post.sql("UPDATE webhook_deliveries SET due_at = now() WHERE status = 'pending'")
+    post.try_due_without_answer()
+
+    count = MOST_AT_A_FAILING_HOOK + PATIENCE + 2
+    assert resting == [{"failures": count, "rests": True}]
+    assert (asked_in_rest, waiting) == (0, count)
+    assert asked_after == MOST_AT_A_FAILING_HOOK
+    assert len(post.messages.orders) == count - MOST_AT_A_FAILING_HOOK
+    assert {row["attempts"] for row in post.rows()} == {2}
+    assert str(hook) in {str(row["webhook_id"]) for row in post.rows()}
+
+
+def test_what_a_resting_receiver_was_kept_from_for_a_day_has_failed(post: Post) -> None:
+    post.hook()
+    post.tell(2)
+    post.fan_out()
+    post.sql("UPDATE webhooks SET failures = 9, rests_until = now() + interval '9 minutes'")
+    post.sql(
+        "UPDATE webhook_deliveries "
+        "SET due_at = now(), lease_until = '-infinity', created_at = now() - interval '25 hours'"
+    )
+
+    post.try_due_without_answer()
+
+    assert {row["status"] for row in post.rows()} == {"failed"}
+    assert {row["last_error"] for row in post.rows()} == {"the receiver does not answer"}
+
+
+def test_another_receiver_and_a_hook_that_is_changed_are_asked_at_once(post: Post) -> None:
+    failing, well = post.hook(), post.hook()
+    post.sql(
+        "UPDATE webhooks SET failures = 9, rests_until = now() + interval '9 minutes' WHERE webhook_id = %s", failing
+    )
+    post.tell(3)
+
+    post.fan_out()
+    asked = len(post.messages.orders)
+    with post.store.transaction(post.tenant) as tx:
+        tx.webhooks.change(post.bank, failing, WebhookChange(url="https://example.com/mended"))
+    post.sql("UPDATE webhook_deliveries SET due_at = now() WHERE lease_until < now()")
+    post.try_due_without_answer()
+
+    assert asked == 3
+    assert len(post.messages.orders) == 6
+    assert well != failing

@@ -36,6 +36,36 @@ WITH untold AS MATERIALIZED (
 )
 SELECT (SELECT count(*) FROM untold) AS events, coalesce((SELECT array_agg(m.delivery_id) FROM made AS m), '{}') AS made
 
+-- put_off --
+-- Puts a due delivery off, uncounted, while its hook rests, or, having failed last, is already asked as often as it then may be;
+-- one that has waited so for longer than it may ends.
+UPDATE webhook_deliveries AS d
+SET status = CASE WHEN d.created_at < now() - make_interval(secs => %(longest_seconds)s::double precision) THEN 'failed' ELSE d.status END,
+    last_error = CASE WHEN d.created_at < now() - make_interval(secs => %(longest_seconds)s::double precision)
+                      THEN coalesce(d.last_error, 'the receiver does not answer') ELSE d.last_error END,
+    due_at = greatest(h.rests_until, now() + interval '15 seconds') + random() * interval '10 seconds', updated_at = now()
+FROM webhooks AS h
+WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.delivery_id = %(delivery_id)s::uuid
+  AND d.status = 'pending' AND d.due_at <= now() AND d.lease_until < now()
+  AND h.tenant_id = %(tenant_id)s AND h.bank_id = %(bank_id)s::uuid AND h.webhook_id = d.webhook_id AND h.is_enabled AND h.failures > 0
+  AND (h.rests_until > now()
+       OR (SELECT count(*) FROM webhook_deliveries AS o
+           WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.webhook_id = d.webhook_id
+             AND o.status = 'pending' AND o.lease_until > now()) >= %(at_once)s::bigint)
+RETURNING d.status, extract(epoch FROM d.due_at - now())::double precision AS wait_seconds
+
+-- note_answer --
+-- Counts on the hook what an attempt at a delivery came to, while this fence is the last; after some failures in a row it rests.
+UPDATE webhooks AS h
+SET failures = CASE WHEN %(is_taken)s::boolean THEN 0 ELSE h.failures + 1 END,
+    rests_until = CASE WHEN NOT %(is_taken)s::boolean AND h.failures + 1 >= %(patience)s::integer
+                       THEN now() + make_interval(secs => least(60.0 * (h.failures + 1), 3600)) END
+FROM webhook_deliveries AS d
+WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.delivery_id = %(delivery_id)s::uuid
+  AND d.fence = %(fence)s::bigint AND d.status = 'pending'
+  AND h.tenant_id = %(tenant_id)s AND h.bank_id = %(bank_id)s::uuid AND h.webhook_id = d.webhook_id
+  AND (h.failures > 0 OR NOT %(is_taken)s::boolean)
+
 -- claim --
 -- Takes the lease of a delivery that is due and counts the attempt; what it tells of, and to whom.
 WITH held AS (
@@ -46,6 +76,7 @@ WITH held AS (
                         AND h.webhook_id = d.webhook_id), d.url)
     WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.delivery_id = %(delivery_id)s::uuid
       AND d.status = 'pending' AND d.due_at <= now() AND d.lease_until < now()
+      AND NOT EXISTS (SELECT FROM tenants t WHERE t.tenant_id = %(tenant_id)s AND t.suspended_at IS NOT NULL)
     RETURNING d.*
 )
 SELECT d.delivery_id, d.fence, d.attempts, d.url, d.event_id, extract(epoch FROM d.lease_until)::double precision AS lease_until,
