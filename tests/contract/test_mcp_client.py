@@ -96,7 +96,7 @@ def test_a_session_without_a_valid_key_does_not_begin(
 
     locked = make_services(module_store, None)
 
-    assert in_session(locked, "/mcp/b", use, key=make_key(owner_store, module_tenant), mode=mode) == 29
+    assert in_session(locked, "/mcp/b", use, key=make_key(owner_store, module_tenant), mode=mode) == 36
     for key in (None, "hsk_" + "A" * 43):
         with pytest.raises(ExceptionGroup) as refused:
             in_session(locked, "/mcp/b", use, key=key, mode=mode)

@@ -137,7 +137,7 @@ def test_files_become_memories(stack: LocalStack, client: Hindsight, bank: str, 
         assert finished(stack, bank, (each.result_metadata or {})["retain_operation_id"]).status == "completed"
     assert texts(client, bank) == ["The heron nests by the weir.", "The mill was built in 1804."]
     # The bytes go a moment after the text is there.
-    eventually(lambda: stack.stored_files() == [])
+    eventually(lambda: all("/transfers/" in key for key in stack.stored_files()))
 
 
 def test_recall_answers_chunks_source_facts_and_a_trace_when_asked(client: Hindsight, bank: str) -> None:
@@ -279,3 +279,29 @@ def test_a_mental_model_lives_its_life(client: Hindsight, stack: LocalStack, ban
     assert client.clear_mental_model(bank, "bread").content == ""
     client.delete_mental_model(bank, "bread")
     assert client.list_mental_models(bank).items == []
+
+
+def test_a_knowledge_base_is_kept_searched_and_exported(client: Hindsight, stack: LocalStack, bank: str) -> None:
+    client.retain(bank, "Olive bakes rye bread on Sundays.", tags=["kitchen"])
+    folder = client.create_knowledge_folder(bank, "Kitchen")
+    said = {"refresh_after_consolidation": False, "fact_types": ["world", "experience"]}
+    page = client.create_knowledge_page(
+        bank, "Bread", "Who bakes bread?", parent_id=folder.id, tags=["kitchen"], max_tokens=512, trigger=said
+    )
+    assert finished(stack, bank, page.operation_id).status == "completed"
+
+    (root,) = client.get_knowledge_base_tree(bank, tags=["kitchen"], tags_match="all_strict").roots
+    shown = client.get_knowledge_page(bank, page.page_id)
+    found = client.search_knowledge_base(bank, "bread", limit=3, tag_groups=[{"tags": ["kitchen"]}])
+    moved = client.update_knowledge_node(bank, page.page_id, name="Rye bread", parent_id=None)
+    exported = client.export_knowledge_base(bank)
+    client.delete_knowledge_node(bank, page.page_id)
+
+    assert (root.id, [child.id for child in root.children or []]) == (folder.id, [page.page_id])
+    assert root.children[0].trigger.refresh_after_consolidation is False
+    assert "rye bread" in (shown.body or "")
+    assert shown.markdown.startswith(f'---\nid: "{page.page_id}"\n')
+    assert [result.id for result in found.results] == [page.page_id]
+    assert (moved.name, moved.parent_id) == ("Rye bread", None)
+    assert [file.path for file in exported.files] == ["index.md", f"{page.page_id}.md", f"{page.page_id}.log.md"]
+    assert [node.name for node in client.get_knowledge_base_tree(bank).roots] == ["Kitchen"]

@@ -10,7 +10,9 @@ import pytest
 
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.api import UNSET, Answer, Caller, FakeRuntime, make_caller, make_services
+from tests.support.contract import answer_at_once
 from tests.support.database import Database, make_tenant
+from tests.support.differences import DIFFERENCES, UNKNOWN_DIFFERENCES
 from tests.support.golden import (
     OMITTED,
     Probe,
@@ -22,28 +24,9 @@ from tests.support.golden import (
 )
 
 _BANK = "pr-d4e3ea47"
-_FIRST = 56
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_NODE = re.compile(r"k[fp]-[0-9a-f]{32}")
 _PLACEHOLDERS = re.compile(r"'[^']*'|\d+")
-
-DIFFERENCES: dict[int, tuple[int, str]] = {
-    73: (422, "a request without items asks for nothing"),
-    78: (400, "the sentence names the item"),
-    93: (200, "nobody has worked on the operation: it can be cancelled"),
-    94: (200, "for the same reason it can then be retried"),
-    114: (422, "one error for a tag group that is none, not one for each form it is not"),
-    155: (404, "the document was retained async, and nobody has worked on it; see documents/test_routes"),
-    159: (404, "for the same reason it has no chunk"),
-    162: (404, "for the same reason it cannot be labelled"),
-    164: (404, "for the same reason it cannot be processed again"),
-    192: (400, "an id that is none is the caller's mistake, not a failure of ours"),
-    235: (404, "an entry has an id of ours; see tests/integration/api/test_audit.py"),
-    236: (501, "no text of a model call is kept"),
-    237: (501, "likewise"),
-    196: (422, "the answer names the field"),
-    217: (200, "a scope without pending facts starts no operation of its own"),
-}
-"""Number of the recording: our status, and why the answer is another."""
 
 NOT_BUILT_YET: dict[int, str] = {
     127: "an observation, which this conversation cannot make without consolidation; see test_shapes.py",
@@ -62,6 +45,8 @@ FREE_MAPS = frozenset(
         "chunks",
         "source_facts",
         "trace",
+        "retrieved",
+        "used",
     }
 )
 """Maps with keys of their own; and the trace, which tells of the search as it is done here."""
@@ -70,9 +55,7 @@ OPTIONAL = ("/db_pool_waiting", "/db_pool_in_use", "/db_pool_max", "/db_pool_idl
 
 
 def _is_replayed(probe: Probe) -> bool:
-    route = route_of(probe.method, probe.path)
-    is_ours = route is not None and not route.endswith(("/reflect", "/dry-run-refresh"))
-    return probe.number >= _FIRST and is_ours and probe.number not in NOT_BUILT_YET
+    return route_of(probe.method, probe.path) is not None and probe.number not in NOT_BUILT_YET
 
 
 def _with_ids(suffix: str) -> str:
@@ -86,9 +69,6 @@ def _anonymous(detail: str) -> str:
 REPLAYED = [probe for probe in probes() if _is_replayed(probe)]
 
 
-UNKNOWN_DIFFERENCES: dict[str, tuple[int, bool]] = {"POST /directives": (404, False)}
-"""Status and whether the bank was made, where ours are others."""
-
 BODIES: dict[str, object] = {
     "POST /directives": {"name": "a", "content": "b"},
     "POST /prompts/preview": {},
@@ -97,10 +77,13 @@ BODIES: dict[str, object] = {
     "POST /aliases": {"alias": "another name"},
     "POST /mental-models": {"name": "a", "source_query": "b"},
     "PATCH /mental-models/x": {"name": "a"},
+    "POST /knowledge-base/folders": {"name": "f"},
+    "POST /knowledge-base/pages": {"name": "p", "source_query": "q"},
     "POST /webhooks": {"url": "https://example.com"},
     "PATCH /webhooks/<uuid>": {"enabled": False},
     "POST /memories": {"items": [{"content": "Zoe knits."}]},
     "POST /memories/recall": {"query": "x"},
+    "POST /reflect": {"query": "x"},
     "POST /memories/dry-run-extract": {"content": "Zoe knits."},
     "PUT ": {},
     "PATCH ": {"name": "n"},
@@ -113,7 +96,6 @@ UNKNOWN = [
     row
     for row in probes_of_unknown_banks()
     if route_of(row[0], f"/v1/default/banks/b{_with_ids(row[1])}") is not None
-    and row[1] != "/reflect"
     and not (row[1] == "/memories" and row[3].get("items_count") == 0)
 ]
 
@@ -125,12 +107,14 @@ def strangers(module_database: Database, module_store: PostgresStore) -> Caller:
 
 def _services(store: PostgresStore, database: Database) -> FakeRuntime:
     """Services on which is switched on what the original server had switched on."""
-    return make_services(
+    services = make_services(
         store,
         make_tenant(database),
         hindsight_api_enable_bank_llm_health=True,
         bank_defaults=(("audit_log_enabled", "true"),),
     )
+    answer_at_once(services)
+    return services
 
 
 @pytest.fixture(scope="module")
@@ -153,14 +137,23 @@ class Conversation:
         if isinstance(probe.body, str):
             return self._caller(probe.method, probe.path, raw=probe.body.encode())
         path = _UUID.sub(lambda found: self._made.get(found[0], found[0]), probe.path)
-        if probe.method == "PATCH" and "/memories/" in path:
+        if probe.method == "PATCH" and f"{_BANK}/memories/" in path:
             path = self._the_same(path)
         elif probe.status == 200 and probe.method == "GET":
             path = self._ours(path)
-        answer = self._caller(probe.method, path, UNSET if probe.body is None else probe.body)
+        path, body = _NODE.sub(self._ours_of, path), probe.body
+        if isinstance(body, dict) and isinstance(body.get("parent_id"), str):
+            body = {**body, "parent_id": _NODE.sub(self._ours_of, body["parent_id"])}
+        answer = self._caller(probe.method, path, UNSET if body is None else body)
         if path.endswith(("/directives", "/webhooks")) and probe.method == "POST" and answer.status < 300:
             self._made[probe.answer["id"]] = answer.json()["id"]
+        if path.endswith(("/folders", "/pages")) and answer.status == 201:
+            name = "id" if path.endswith("/folders") else "page_id"
+            self._made[probe.answer[name]] = answer.json()[name]
         return answer
+
+    def _ours_of(self, found: re.Match[str]) -> str:
+        return self._made.get(found[0], found[0])
 
     def _the_same(self, path: str) -> str:
         """The path of the memory that stands for the recorded one each time it is corrected."""
