@@ -1,4 +1,4 @@
-"""Text that no database holds, in every text of every body that the API takes: refused or cleaned, never a 5xx."""
+"""Text that no database holds, or that is SQL, in every text of every body: never a 5xx, nothing of another tenant."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import pytest
 
 from hindsight_aws.api.app import GROUPS
 from hindsight_aws.model.ids import TenantId
-from tests.security.test_foreign_ids import TABLE
 from tests.support.api import Caller, FakeRuntime, app_of, make_caller, make_services
-from tests.support.database import Database
-from tests.support.seed import seed_bank
+from tests.support.calls import TABLE
+from tests.support.database import Database, make_tenant
+from tests.support.seed import fingerprint, seed_bank
 
-UNFIT = {"nul": "a\x00b", "half an emoji": "a \ud83d b"}
+UNFIT = {
+    "nul": "a\x00b",
+    "half an emoji": "a \ud83d b",
+    "sql": "x') OR true; RESET ROLE; SELECT text FROM hindsight.memory_units; --",
+}
 TAKING = [
     route for route, body in TABLE.items() if not isinstance(body, bytes) and not route.startswith(("GET", "DELETE"))
 ]
@@ -47,6 +51,13 @@ def ids(module_database: Database, module_tenant: TenantId) -> dict[str, str]:
         "mental_model_id": seeded.mental_model,
     }  # fmt: skip
     return defaultdict(lambda: "00000000-0000-4000-8000-000000000000", known)
+
+
+@pytest.fixture(scope="module")
+def stranger(module_database: Database) -> TenantId:
+    tenant = make_tenant(module_database, "stranger")
+    seed_bank(module_database, tenant, "bank-of-stranger", "Penelope")
+    return tenant
 
 
 class Bodies:
@@ -96,9 +107,16 @@ class Bodies:
 
 @pytest.mark.parametrize("text", UNFIT)
 @pytest.mark.parametrize("route", TAKING)
-def test_text_that_no_database_holds_is_refused_or_cleaned(
-    send: Caller, schemas: Schema, ids: dict[str, str], route: str, text: str
+def test_no_text_breaks_a_request_or_reaches_another_tenant(
+    send: Caller,
+    schemas: Schema,
+    ids: dict[str, str],
+    stranger: TenantId,
+    module_database: Database,
+    route: str,
+    text: str,
 ) -> None:
+    before = fingerprint(module_database, stranger)
     method, path = route.split(" ", 1)
     content = schemas["paths"].get(path.replace(":path", ""), {}).get(method.lower(), {}).get("requestBody", {})
     schema = content.get("content", {}).get("application/json", {}).get("schema")
@@ -111,3 +129,5 @@ def test_text_that_no_database_holds_is_refused_or_cleaned(
     ]
 
     assert [(body, answer.status, answer.body[:200]) for body, answer in answers if answer.status >= 500] == []
+    assert [body for body, answer in answers if b"Penelope" in answer.body] == []
+    assert fingerprint(module_database, stranger) == before

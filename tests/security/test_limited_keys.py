@@ -9,6 +9,7 @@ import pytest
 
 from hindsight_aws.api.gateway import LambdaHandler
 from hindsight_aws.model.ids import TenantId
+from hindsight_aws.model.principal import Permission
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.api import Caller, make_key
 from tests.support.database import Database
@@ -227,6 +228,40 @@ def test_a_limited_key_changes_no_settings_and_deletes_no_bank(firm: Firm, limit
 
     assert [answer.status for answer in answers] == [403] * 4
     assert firm.caller("GET", f"{BANK}/config").json()["overrides"] == {}
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_a_limited_key_renames_no_bank(firm: Firm, method: str) -> None:
+    person = firm.limited(forced_tags={"tags": ["user:u"], "match": "any_strict"})
+
+    refused = person(method, BANK, {"name": "mine"})
+
+    assert refused.status == 403
+    assert firm.caller("GET", f"{BANK}/profile").json()["name"] == "firm"
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_a_key_that_may_only_write_is_told_no_mission(firm: Firm, method: str) -> None:
+    bank = "/v1/default/banks/firm-with-a-purpose"
+    firm.caller("PUT", bank, {"mission": f"Serve {SECRET}."})
+    writer = firm.limited(permissions=frozenset({Permission.WRITE}))
+
+    told = writer(method, bank, {})
+
+    assert (told.status, told.json()["mission"]) == (200, "")
+    assert SECRET not in told.body.decode()
+    assert firm.caller(method, bank, {}).json()["mission"] == f"Serve {SECRET}."
+
+
+def test_a_document_stays_within_its_writers_sight(firm: Firm) -> None:
+    """Also one whose items nobody wrote down."""
+    person = firm.limited(forced_tags={"tags": ["user:p"], "match": "any_strict"})
+    document = f"{BANK}/documents/mail%20of%20{SECRET}"
+
+    refused = person("PATCH", document, {"tags": ["user:u"]})
+
+    assert refused.status == 403
+    assert person("GET", document).status == 200
 
 
 def test_keys_that_are_called_alike_do_not_see_each_others_operations(firm: Firm) -> None:

@@ -16,20 +16,16 @@ from tests.support.api import Caller, make_caller, make_key, make_services
 from tests.support.database import Database, make_tenant
 from tests.support.mcp import ask, use_tool
 from tests.support.seed import Seeded, fingerprint, seed_bank
+from tests.support.tools import tool_arguments
 
 READING = [name for name, tool in TOOLS.items() if tool.effect is Effect.READS]
 CHANGING = [name for name in TOOLS if name not in READING]
 ABOUT_THINGS = [
     name for name, tool in TOOLS.items() if set(tool.required) - {"bank_id"} and "_id" in str(tool.required)
 ]
-NOBODY = "00000000-0000-4000-8000-000000000000"
-TEXTS: Mapping[str, object] = {
-    "content": "Bees sleep.",
-    "query": "bees",
-    "name": "n",
-    "source_query": "Who?",
-    "text": "t",
-}
+
+
+_MADE = re.compile(r"(?:mm|k[fp])-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.+]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +101,9 @@ def test_a_key_that_may_only_read_changes_nothing_by_any_tool(scene: Scene) -> N
     reader = scene.limited(permissions=frozenset({Permission.READ}))
     before = fingerprint(scene.database, scene.own.tenant)
 
-    answers = {name: use_tool(reader, name, "/mcp", **_arguments(name, scene.own, scene.own.bank)) for name in CHANGING}
+    answers = {
+        name: use_tool(reader, name, "/mcp", **tool_arguments(name, scene.own, scene.own.bank)) for name in CHANGING
+    }
 
     allowed = {
         name: said
@@ -119,7 +117,9 @@ def test_a_key_that_may_only_read_changes_nothing_by_any_tool(scene: Scene) -> N
 def test_a_key_that_may_only_write_reads_nothing_by_any_tool(scene: Scene) -> None:
     writer = scene.limited(permissions=frozenset({Permission.WRITE}))
 
-    answers = {name: use_tool(writer, name, "/mcp", **_arguments(name, scene.own, scene.own.bank)) for name in READING}
+    answers = {
+        name: use_tool(writer, name, "/mcp", **tool_arguments(name, scene.own, scene.own.bank)) for name in READING
+    }
 
     told = {name: said for name, (said, _) in answers.items() if "read permission" not in str(said)}
     assert told == {}
@@ -129,7 +129,7 @@ def test_a_key_of_one_scope_meets_nothing_beneath_it_by_any_tool(scene: Scene) -
     limited = scene.limited(exact_scopes=(("user:a",),))
 
     for name in READING:
-        said, _ = use_tool(limited, name, "/mcp", **_arguments(name, scene.own, scene.own.bank))
+        said, _ = use_tool(limited, name, "/mcp", **tool_arguments(name, scene.own, scene.own.bank))
 
         assert "keeps bees" not in str(said), name
         assert "context Yorick" not in str(said), name
@@ -143,7 +143,7 @@ def test_a_setting_of_a_bank_out_of_sight_is_not_told_by_the_list_of_tools(scene
 
     counts = [len(ask(caller, "tools/list", path="/mcp/quiet")["result"]["tools"]) for caller in (owner, limited)]
 
-    assert counts == [1, 29]
+    assert counts == [1, 36]
 
 
 def _differing(answers: Mapping[str, tuple[object, object]]) -> dict[str, tuple[object, object]]:
@@ -152,25 +152,10 @@ def _differing(answers: Mapping[str, tuple[object, object]]) -> dict[str, tuple[
 
 def _told(caller: Caller, name: str, seeded: Seeded | None, bank: str) -> tuple[str, bool]:
     """What the tool says, without the ids that were sent or made, and the times."""
-    arguments = _arguments(name, seeded, bank)
+    arguments = tool_arguments(name, seeded, bank)
     said, is_error = use_tool(caller, name, "/mcp", **arguments)
     text = str(said)
     for argument, value in arguments.items():
         if argument.endswith("_id"):
             text = text.replace(str(value), f"<{argument}>")
-    text = re.sub(r"mm-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.+]+", "<made>", text)
-    return text, is_error
-
-
-def _arguments(name: str, seeded: Seeded | None, bank: str) -> dict[str, object]:
-    ids: dict[str, object] = {
-        "bank_id": bank,
-        "memory_id": str(seeded.fact) if seeded else NOBODY,
-        "document_id": seeded.document if seeded else "doc/nothing",
-        "operation_id": str(seeded.operation) if seeded else NOBODY,
-        "directive_id": str(seeded.directive) if seeded else NOBODY,
-        "mental_model_id": seeded.mental_model if seeded else "page-of-nobody",
-    }
-    tool = TOOLS[name]
-    wanted = {*tool.required, *({"bank_id"} if tool.needs_bank else ()), *({"text"} if name == "update_memory" else ())}
-    return {argument: {**ids, **TEXTS}[argument] for argument in sorted(wanted)}
+    return _MADE.sub("<made>", text), is_error

@@ -1,7 +1,8 @@
-"""The database itself keeps tenants apart: what its catalogue must say, and attacks that must bring nothing."""
+"""The database itself keeps tenants apart: attacks with an app role's connection, which must bring nothing."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -11,31 +12,12 @@ import pytest
 
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.store.queries import parse
+from tests.support.admin import admin
 from tests.support.database import Database, make_tenant
 from tests.support.seed import Seeded, fingerprint, seed_bank
 
 MARK = "Xanthippe"
 APP_ROLES = ("hindsight_write", "hindsight_read")
-INDEXES_WITHOUT_TENANT = {
-    "api_keys_hash": "a key's tenant is what its hash is looked up for, by the router alone",
-    "operations_due": "due_work asks for every tenant's work, by the router alone",
-    "operations_ended": "due_work, likewise",
-    "consolidation_work_due": "due_work, likewise",
-    "link_maintenance_due": "due_work, likewise",
-    "consolidation_work_revivable": "due_work, likewise",
-    "reflect_runs_deadline": "due_work, likewise",
-    "reflect_runs_kept": "due_work, likewise",
-    "scopes_unmeasured": "due_work, likewise",
-    "sealed_generations_due": "due_work, likewise",
-    "mental_models_scheduled": "due_work, likewise",
-    "scopes_unread": "due_work, likewise",
-    "audit_log_started": "due_work, likewise",
-    "webhook_deliveries_due": "due_work, likewise",
-    "memory_units_world_vector": "a vector index holds one column; the policy and the predicate filter what it finds",
-    "memory_units_experience_vector": "likewise",
-    "memory_units_observation_vector": "likewise",
-}
-ROUTED = {"resolve_key", "due_work"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +42,34 @@ def scene(module_database: Database) -> Scene:
 
 ATTACKS = {
     name: query.text.decode().split(";\n")
-    for name, query in parse("attacks", (Path(__file__).parent / "attacks.sql").read_text("utf-8")).items()
+    for file in sorted(Path(__file__).parent.glob("attacks*.sql"))
+    for name, query in parse(file.stem, file.read_text("utf-8")).items()
 }
 """What an attacker may try with an app role's connection, statement by statement; words in braces are filled in."""
+_AS_ATTACKER = "SELECT set_config('app.tenant_id', '{attacker}', false)"
+ON_EVERY_TABLE = {
+    "without_a_tenant": ["SELECT t::text FROM {table} AS t"],
+    "without_a_predicate": [_AS_ATTACKER, "SELECT t::text FROM {table} AS t"],
+    "by_the_victims_id": [_AS_ATTACKER, "SELECT * FROM {table} WHERE tenant_id = '{victim}'"],
+    "with_row_security_off": [_AS_ATTACKER, "SET row_security = off", "SELECT * FROM {table}"],
+    "as_its_owner": ["SET ROLE hindsight_owner", "SELECT * FROM {table}"],
+    "as_xml": [_AS_ATTACKER, "SELECT table_to_xml('{table}', true, false, '')"],
+    "by_an_update": [
+        _AS_ATTACKER,
+        "UPDATE {table} SET tenant_id = '{attacker}' WHERE tenant_id = '{victim}' RETURNING *",
+    ],
+    "by_a_delete": [_AS_ATTACKER, "DELETE FROM {table} WHERE tenant_id = '{victim}' RETURNING *"],
+    "by_a_copy_of_rows": [_AS_ATTACKER, "INSERT INTO {table} SELECT * FROM {table} WHERE tenant_id = '{victim}'"],
+    "by_giving_rows_away": [
+        _AS_ATTACKER,
+        "BEGIN",
+        "UPDATE {table} SET tenant_id = '{victim}' RETURNING *",
+        "ROLLBACK",
+    ],
+    "by_emptying": ["TRUNCATE {table} CASCADE"],
+    "by_its_policy": ["ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY", "SELECT * FROM {table}"],
+}
+"""The same, put to each table that bears a tenant."""
 
 
 @pytest.mark.parametrize("role", APP_ROLES)
@@ -90,6 +97,32 @@ def test_an_attack_sees_and_changes_nothing_of_another_tenant(scene: Scene, role
 
     assert MARK not in loot
     assert fingerprint(scene.database, scene.victim.tenant) == scene.before
+
+
+@pytest.mark.parametrize("role", APP_ROLES)
+@pytest.mark.parametrize("attempt", ON_EVERY_TABLE)
+def test_no_table_gives_or_takes_a_row_of_another_tenant(scene: Scene, role: str, attempt: str) -> None:
+    """Whatever tables there are: a new one is attacked from the day that it is there."""
+    words = {"attacker": scene.attacker, "victim": scene.victim.tenant}
+
+    loot: dict[str, str] = {}
+    with psycopg.connect(scene.database.url(role), autocommit=True) as connection:
+        for table in _tables(scene.database):
+            statements = [text.format(table=table, **words) for text in ON_EVERY_TABLE[attempt]]
+            loot[table] = _run(connection, statements)
+
+    assert [table for table, got in loot.items() if MARK in got] == []
+    assert fingerprint(scene.database, scene.victim.tenant) == scene.before
+
+
+def test_at_least_three_hundred_attempts_are_made(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    tables = len(_tables(scene.database))
+
+    attempts = len(APP_ROLES) * (len(ATTACKS) + len(ON_EVERY_TABLE) * tables)
+
+    with capsys.disabled():
+        sys.stdout.write(f"[{attempts} attempts at {tables} tables of another tenant] ")
+    assert len(APP_ROLES) * len(ATTACKS) >= 300
 
 
 @pytest.mark.parametrize("role", APP_ROLES)
@@ -132,141 +165,37 @@ def test_a_bank_may_be_called_as_another_tenants_bank_is(scene: Scene) -> None:
     assert rows == 1
 
 
-def test_every_table_an_app_role_may_touch_forces_its_policies(database: Database) -> None:
-    loose = _catalogue(
-        database,
-        """
-        SELECT c.relname FROM pg_class AS c CROSS JOIN unnest(%(roles)s::text[]) AS r (role)
-        WHERE c.relnamespace = 'hindsight'::regnamespace AND c.relkind IN ('r', 'p')
-          AND has_any_column_privilege(r.role, c.oid, 'SELECT, INSERT, UPDATE')
-          AND NOT (c.relrowsecurity AND c.relforcerowsecurity)
-        """,
-    )
-
-    assert loose == []
-
-
-def test_every_policy_for_everybody_compares_the_tenant(database: Database) -> None:
-    tables = _catalogue(
-        database,
-        """
-        SELECT relname FROM pg_class
-        WHERE relnamespace = 'hindsight'::regnamespace AND relkind = 'r' AND relforcerowsecurity
-        """,
-    )
-    policies = _catalogue(
-        database,
-        """
-        SELECT tablename, policyname, roles::text, cmd, qual, with_check FROM pg_policies WHERE schemaname = 'hindsight'
-        """,
-    )
-
-    isolated = {row[0] for row in policies if row[1] == "tenant_isolation"}
-    for _, name, roles, command, qual, check in policies:
-        if name == "tenant_isolation":
-            assert (roles, command) == ("{public}", "ALL")
-            assert "app.tenant_id" in qual
-            assert check == qual
-        else:
-            assert command == "SELECT"
-            assert roles in ("{hindsight_router}", "{hindsight_owner}")
-    assert isolated == {row[0] for row in tables}
-    assert len(tables) > 20
-
-
-def test_the_tenant_leads_every_key_and_index(database: Database) -> None:
-    indexes = _catalogue(
-        database,
-        """
-        SELECT i.relname, coalesce(a.attname, ''), x.indisprimary
-        FROM pg_index AS x
-        JOIN pg_class AS i ON i.oid = x.indexrelid
-        JOIN pg_class AS c ON c.oid = x.indrelid
-        LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = x.indkey[0]
-        WHERE c.relnamespace = 'hindsight'::regnamespace AND c.relforcerowsecurity
-        """,
-    )
-
-    without = {name for name, first, _ in indexes if first != "tenant_id"}
-    primaries_without = [name for name, first, is_primary in indexes if is_primary and first != "tenant_id"]
-
-    assert primaries_without == []
-    assert without == set(INDEXES_WITHOUT_TENANT)
-
-
-def test_app_roles_own_nothing_and_bypass_nothing(database: Database) -> None:
-    roles = _catalogue(
-        database,
-        """
-        SELECT r.rolname FROM pg_roles AS r
-        WHERE r.rolname IN ('hindsight_write', 'hindsight_read', 'hindsight_router', 'hindsight_owner')
-          AND (r.rolsuper OR r.rolbypassrls OR r.rolcreaterole OR r.rolcreatedb)
-        """,
-    )
-    owned = _catalogue(
-        database,
-        """
-        SELECT c.relname FROM pg_class AS c CROSS JOIN unnest(%(roles)s::text[]) AS r (role)
-        WHERE c.relnamespace = 'hindsight'::regnamespace AND pg_has_role(r.role, c.relowner, 'MEMBER')
-        """,
-    )
-    memberships = _catalogue(
-        database,
-        """
-        SELECT m.roleid::regrole::text FROM pg_auth_members AS m
-        WHERE m.member::regrole::text = ANY (%(roles)s::text[]) OR m.roleid::regrole::text = 'hindsight_router'
-        """,
-    )
-
-    assert (roles, owned, memberships) == ([], [], [])
-
-
-def test_only_the_two_routed_functions_run_as_somebody_else(database: Database) -> None:
-    functions = _catalogue(
-        database,
-        """
-        SELECT p.proname, p.proowner::regrole::text, array_to_string(p.proconfig, ','),
-               has_function_privilege('public', p.oid, 'EXECUTE')
-        FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
-        WHERE p.prosecdef AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-        """,
-    )
-
-    assert {name for name, _, _, _ in functions} == ROUTED
-    for _, owner, settings, is_public in functions:
-        assert owner == "hindsight_router"
-        assert settings.replace('"', "") == "search_path=hindsight, pg_temp"
-        assert not is_public
-
-
-def test_nothing_but_tables_holds_rows_and_nothing_is_granted_to_everybody(database: Database) -> None:
-    others = _catalogue(
-        database,
-        "SELECT relname FROM pg_class WHERE relnamespace = 'hindsight'::regnamespace AND relkind IN ('v', 'm', 'f')",
-    )
-    to_all = _catalogue(
-        database,
-        """
-        SELECT c.relname FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS g
-        WHERE c.relnamespace = 'hindsight'::regnamespace AND g.grantee = 0
-        """,
-    )
-
-    assert (others, to_all) == ([], [])
+def _tables(database: Database) -> list[str]:
+    """Every table of the schema that bears a tenant, whoever may touch it."""
+    with admin(database.admin_url) as connection:
+        found = connection.execute("""
+        SELECT c.relname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
+        WHERE c.relnamespace = 'hindsight'::regnamespace AND c.relkind IN ('r', 'p') ORDER BY c.relname
+        """).fetchall()
+    return [str(name) for (name,) in found]
 
 
 def _attack(url: str, statements: list[str]) -> str:
-    """Runs the statements as one attacker would, on one connection; all that came back, as text."""
-    loot: list[str] = []
+    """Runs the statements as one attacker would, on a connection of their own; all that came back, as text."""
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.add_notice_handler(lambda notice: loot.append(f"{notice.message_primary}"))
-        for statement in statements:
-            try:
-                cursor = connection.execute(statement.encode())
-            except psycopg.Error as refused:
-                loot.append(f"{refused.diag.message_detail}" if "exists" in str(refused) else _told(refused, statement))
-            else:
-                loot.append(_values(cursor))
+        return _run(connection, statements)
+
+
+def _run(connection: psycopg.Connection[tuple[object, ...]], statements: list[str]) -> str:
+    loot: list[str] = []
+
+    def note(notice: psycopg.errors.Diagnostic) -> None:
+        loot.append(f"{notice.message_primary}")
+
+    connection.add_notice_handler(note)
+    for statement in statements:
+        try:
+            cursor = connection.execute(statement.encode())
+        except psycopg.Error as refused:
+            loot.append(f"{refused.diag.message_detail}" if "exists" in str(refused) else _told(refused, statement))
+        else:
+            loot.append(_values(cursor))
+    connection.remove_notice_handler(note)
     return "\n".join(loot)
 
 
@@ -283,8 +212,3 @@ def _told(refused: psycopg.Error, statement: str) -> str:
     """What an error says beyond the statement itself, which holds what the attacker knew."""
     primary = refused.diag.message_primary or ""
     return "" if primary in statement else primary
-
-
-def _catalogue(database: Database, query: str) -> list[tuple[str, ...]]:
-    with psycopg.connect(database.admin_url) as admin:
-        return admin.execute(query.encode(), {"roles": list(APP_ROLES)}).fetchall()
