@@ -1,0 +1,1 @@
+"""From the previous release to this one, and back to its code."""
