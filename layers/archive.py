@@ -1,5 +1,6 @@
 """Zip archives that depend on nothing but their files' names and contents. Used by every builder in this folder."""
 
+import os
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ def pack(folder: Path, archive: Path) -> Archive:
     Entries are sorted and carry one fixed time and mode, so equal trees give equal bytes on one zlib.
     """
     archive.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = archive.with_suffix(".unfinished")
+    unfinished = archive.with_suffix(f".{os.getpid()}.unfinished")
     with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed:
         for name, file in _entries(folder):
             entry = zipfile.ZipInfo(name, _EPOCH)

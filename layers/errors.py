@@ -13,5 +13,9 @@ class DependenciesError(PackagingError):
     """The wheels could not be installed."""
 
 
+class TooLarge(PackagingError):
+    """A layer, or what a function carries altogether, is larger than it may be."""
+
+
 class TaskRootError(PackagingError):
     """A function's folder cannot be shipped."""

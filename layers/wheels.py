@@ -1,6 +1,7 @@
-"""Packs locked wheels for Lambda's platform. Called by the builders of layers; calls uv, which checks every hash.
+"""Packs locked wheels, for Lambda's platform if no other is named. Called by the builders of layers; calls uv.
 
-A build is named by what goes into it, so an unchanged lock is not installed again and needs no registry.
+uv checks every hash. A build is named by what goes into it, so an unchanged lock is not installed again and needs no
+registry.
 """
 
 import hashlib
@@ -10,14 +11,13 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from platform import machine
 from typing import Final
 
 from layers.archive import Archive, measure, pack
-from layers.bytecode import LAMBDA_PYTHON, compile_tree, compiler
+from layers.bytecode import compile_tree, compiler
 from layers.errors import DependenciesError
-
-PLATFORM: Final = "aarch64-manylinux_2_28"
-"""Amazon Linux 2023 has glibc 2.34; asked for an older one, a resolver falls back to old releases of psycopg."""
+from layers.target import LAMBDA, Target
 
 _RECIPE: Final = "2"
 _MOUNTED_AT: Final = "/opt"
@@ -32,25 +32,26 @@ _NOT_SHIPPED: Final = (
 """Scripts and install records name the machine they were made on; test suites are never imported."""
 
 
-def build_wheels(root: Path, into: Path, name: str, locks: Sequence[Path]) -> Archive:
+def build_wheels(root: Path, into: Path, name: str, locks: Sequence[Path], target: Target = LAMBDA) -> Archive:
     """The archive `name` of all that `locks` hold, built unless it exists already.
 
     Raises: DependenciesError, BytecodeError.
     """
-    archive = into / f"{name}-{_fingerprint(locks)}.zip"
+    archive = into / f"{name}-{_fingerprint(locks, target)}.zip"
     if archive.is_file():
         return measure(archive)
     with tempfile.TemporaryDirectory(prefix="hindsight-layer-") as scratch:
         folder = Path(scratch)
         packages = folder / "python"
-        _install(_uv(root), locks, packages)
+        _install(_uv(root), locks, packages, target)
         _leave_out(packages)
         compile_tree(folder, _MOUNTED_AT)
         return pack(folder, archive)
 
 
-def _fingerprint(locks: Sequence[Path]) -> str:
-    digest = hashlib.sha256(f"{_RECIPE} {PLATFORM} {LAMBDA_PYTHON} {compiler() is not None}".encode())
+def _fingerprint(locks: Sequence[Path], target: Target) -> str:
+    platform = target.platform or f"{sys.platform} {machine()}"
+    digest = hashlib.sha256(f"{_RECIPE} {platform} {target.python} {compiler() is not None}".encode())
     for lock in locks:
         digest.update(lock.read_bytes())
     return digest.hexdigest()[:16]
@@ -64,8 +65,9 @@ def _uv(root: Path) -> str:
     return found.stdout.strip()
 
 
-def _install(uv: str, locks: Sequence[Path], target: Path) -> None:
-    platform = ["--python-platform", PLATFORM, "--python-version", LAMBDA_PYTHON, "--only-binary", ":all:"]
+def _install(uv: str, locks: Sequence[Path], packages: Path, target: Target) -> None:
+    platform = [] if target.platform is None else ["--python-platform", target.platform]
+    platform += ["--python-version", target.python, "--only-binary", ":all:"]
     sources = [word for lock in locks for word in ("--requirements", str(lock))]
     exact = ["--no-deps", "--require-hashes", "--link-mode", "copy"]
     ran = subprocess.run(
@@ -77,7 +79,7 @@ def _install(uv: str, locks: Sequence[Path], target: Path) -> None:
             "--python",
             sys.executable,
             "--target",
-            str(target),
+            str(packages),
             *exact,
             *platform,
             *sources,

@@ -1,7 +1,8 @@
 """`make bench`: measures a stack of its own over plain HTTP, beside the peer's figures and the goals.
 
     python -m tests.bench locomo --data FILE [--ablate] measures what recall finds instead;
-    python -m tests.bench cold [--runs 5] [--only recall ingest] measures imports and first requests instead; else
+    python -m tests.bench cold [--runs 5] [--only recall ingest] measures imports and first requests instead;
+    python -m tests.bench chaos [--minutes 10] [--speed 10] strikes at the system as shipped instead; else
     python -m tests.bench [--only recall inside retain drain] [--large] [--scopes 1 50] [--latency 0 300]
 
 The peer is Hindsight 1.1.0 on two cores. CPU-ms are steadier than wall time on a machine that does other things too.
@@ -40,6 +41,10 @@ def main(arguments: list[str]) -> int:
         from tests.bench import cold
 
         return cold.main(arguments[1:])
+    if arguments[:1] == ["chaos"]:
+        from tests.bench import chaos
+
+        return chaos.main(arguments[1:])
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench", description=__doc__.splitlines()[0] if __doc__ else ""
     )

@@ -24,7 +24,7 @@ import psycopg
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.ports.clock import SystemClock
-from hindsight_aws.ports.model_gateway import Embedding, EmbeddingPurpose, ModelUsage, TokenUsage, UsageSink
+from hindsight_aws.ports.model_gateway import Embedder, Embedding, EmbeddingPurpose, ModelUsage, TokenUsage, UsageSink
 from hindsight_aws.recall import RecallQuery, recall
 from hindsight_aws.retain import RetainItem, RetainPorts, RetainRequest, retain
 from hindsight_aws.settings import Settings
@@ -76,6 +76,9 @@ class KeptVectors:
     is_blind: bool = False
     _minilm: MiniLM = field(default_factory=MiniLM)
     _kept: dict[str, array[float]] = field(default_factory=dict)
+
+    def of(self, model: str | None) -> Embedder | None:
+        return self if model in (None, self.model) else None
 
     def embed(self, texts: Sequence[str], purpose: EmbeddingPurpose, usage: UsageSink) -> list[Embedding]:
         usage(ModelUsage("embed", None, self.model, "ok", TokenUsage(), None, 0.0, len(texts)))

@@ -20,7 +20,7 @@ from pgvector.psycopg import register_vector
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.tags import Not, TagFilter, TagLeaf, TagsMatch
-from hindsight_aws.ports.model_gateway import Embedding, EmbeddingPurpose, ModelUsage, TokenUsage, UsageSink
+from hindsight_aws.ports.model_gateway import Embedder, Embedding, EmbeddingPurpose, ModelUsage, TokenUsage, UsageSink
 from hindsight_aws.recall import RecallQuery, recall, render
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
@@ -43,6 +43,9 @@ class InstantEmbedder:
         self.model = model
         self.dimension = len(vectors[0])
         self._vectors = cycle(vectors)
+
+    def of(self, model: str | None) -> Embedder | None:
+        return self if model in (None, self.model) else None
 
     def embed(self, texts: Sequence[str], purpose: EmbeddingPurpose, usage: UsageSink) -> list[Embedding]:
         usage(ModelUsage("embed_query", None, self.model, "ok", TokenUsage(input=12), None, 0.0, len(texts)))

@@ -13,12 +13,14 @@ from types import CodeType
 import pytest
 
 from infra.topology import TOPOLOGY
-from layers.archive import measure, pack
+from layers.archive import Archive, measure, pack
+from layers.build import LARGEST as LARGEST_LAYERS
+from layers.build import build_layer, check_together
 from layers.bytecode import compiler
-from layers.converter.build import build_converter
 from layers.dependencies.build import build_dependencies
-from layers.errors import BytecodeError, DependenciesError, TaskRootError
+from layers.errors import BytecodeError, DependenciesError, PackagingError, TaskRootError, TooLarge
 from layers.product.build import CERTIFICATES, build_product
+from layers.target import THIS_MACHINE
 from layers.task_root import LARGEST, build_task_root
 from layers.wheels import build_wheels
 from tests.conftest import Dose
@@ -182,13 +184,57 @@ def test_the_real_layers_share_next_to_nothing_and_fit_a_function_together(dose:
     if dose == "small":
         pytest.skip("fetches some 60 MB of wheels")
 
-    dependencies, converter = build_dependencies(_ROOT, tmp_path), build_converter(_ROOT, tmp_path)
+    dependencies, converter = build_layer("dependencies", _ROOT, tmp_path), build_layer("converter", _ROOT, tmp_path)
+    again = [build_layer(name, _ROOT, tmp_path / "again").path for name in ("dependencies", "converter")]
 
-    tops = [{name.split("/")[1] for name in _names(layer.path)} for layer in (dependencies, converter)]
+    names = [_names(layer.path) for layer in (dependencies, converter)]
+    tops = [{name.split("/")[1] for name in found} for found in names]
     shared = {name for name in tops[0] & tops[1] if not name.endswith(".dist-info")}
+    machines = {name.partition("-linux-gnu.so")[0].rpartition("-")[2] for name in names[0] if "-linux-gnu.so" in name}
+    assert [path.read_bytes() for path in again] == [dependencies.path.read_bytes(), converter.path.read_bytes()]
     assert shared <= {"six.py", "typing_extensions.py", "__pycache__"}
     assert {"pypdf", "openpyxl", "pptx", "mammoth"} <= tops[1] - tops[0]
-    assert dependencies.unzipped + converter.unzipped < 200_000_000
+    assert "jwt" not in tops[0] | tops[1]
+    assert "cryptography" not in tops[0]
+    assert machines == {"aarch64"}
+    assert dependencies.unzipped <= LARGEST_LAYERS["dependencies"]
+    assert check_together("convert", [dependencies, converter, build_product(_ROOT, tmp_path)]) < 200_000_000
+
+
+@_needs_uv
+def test_what_is_built_for_this_machine_never_passes_for_lambdas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wheelhouse: Path
+) -> None:
+    lock = _lock(tmp_path, wheelhouse, "waver-1.0-py3-none-any.whl")
+    monkeypatch.setenv("UV_OFFLINE", "1")
+
+    theirs = build_dependencies(_ROOT, tmp_path / "built", [lock])
+    ours = build_dependencies(_ROOT, tmp_path / "built", [lock], THIS_MACHINE)
+
+    assert ours.path != theirs.path
+    assert _names(ours.path) == _names(theirs.path)
+
+
+def test_a_layer_that_outgrew_its_bound_is_not_packed(
+    tmp_path: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(LARGEST_LAYERS, "product", 1_000)
+
+    with pytest.raises(TooLarge, match="product"):
+        build_layer("product", checkout, tmp_path / "built")
+
+
+def test_what_a_function_carries_altogether_is_bounded(tmp_path: Path) -> None:
+    parts = [Archive(tmp_path / name, zipped=1, unzipped=120_000_000) for name in ("a", "b")]
+
+    assert check_together("convert", parts) == 240_000_000
+    with pytest.raises(TooLarge, match="convert"):
+        check_together("convert", [*parts, *parts])
+
+
+def test_a_layer_that_nothing_builds_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PackagingError, match="'readers'"):
+        build_layer("readers", _ROOT, tmp_path)
 
 
 @_needs_uv

@@ -1,13 +1,14 @@
 """Brings a database to the head of sql/migrations, forward only.
 
 Called by the `migrate` function and the CLI with an administrator's connection string.  Holds an advisory lock
-throughout, so that a
-lock row which a killed migrator left in the library's own table can be broken without asking who holds it.
+throughout, so that a lock row which a killed migrator left in the library's own table can be broken without asking who
+holds it.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,16 +20,24 @@ from psycopg.conninfo import conninfo_to_dict
 from yoyo import get_backend, read_migrations
 from yoyo.backends.base import DatabaseBackend
 
-from hindsight_aws.errors import HindsightError
+from hindsight_aws.errors import DatabaseUnavailable, HindsightError
 from hindsight_aws.faults import reached
 
 _ADVISORY_LOCK = 0x4853_4D49  # "HSMI": one migrator at a time in a database
 _LEAST_VECTOR = (0, 8)
 _SETTINGS = "-c role=hindsight_owner -c search_path=hindsight,public"
+_PAUSE_S = 1.0
+_CONNECT_S = 10
+_MOST_WORDS = 600
+"""Characters of the server's own complaint that are passed on: what CloudFormation shows has room for 4 KB."""
 
 
 class MigrationRefused(HindsightError):
     """The database cannot take the schema; the message says what is missing."""
+
+
+class MigrationFailed(HindsightError):
+    """A migration left no trace, those before it stay; the message says which it was, and what the server said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +48,16 @@ class MigrationReport:
     total: int
 
 
-def migrate(admin_url: str) -> MigrationReport:
+def migrate(admin_url: str, patience_s: float = 0.0) -> MigrationReport:
     """Creates roles, schema and extensions where missing, then applies what is not applied yet.
 
-    Idempotent; a migrator killed at any point can be run again, each migration being one transaction.
+    `patience_s`: how long to try to reach the database, which may be resuming.
 
-    Raises: MigrationRefused when pgvector is older than 0.8.
+    Guarantees: idempotent; several at once take turns; one killed at any point can be run again, each migration being
+    one transaction.
+    Raises: MigrationRefused when pgvector is older than 0.8; MigrationFailed; DatabaseUnavailable.
     """
-    with psycopg.connect(admin_url, autocommit=True) as admin:
+    with _connect(admin_url, patience_s) as admin:
         admin.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
         _run_script(admin, "roles")
         _require_vector(admin)
@@ -63,6 +74,22 @@ def pending(admin_url: str) -> tuple[str, ...]:
         return tuple(m.id for m in backend.to_apply(read_migrations(folder)))
 
 
+def _connect(admin_url: str, patience_s: float) -> psycopg.Connection[tuple[object, ...]]:
+    give_up_at = time.monotonic() + patience_s
+    while True:
+        try:
+            return psycopg.connect(admin_url, autocommit=True, connect_timeout=_CONNECT_S)
+        except psycopg.OperationalError as broken:
+            if time.monotonic() >= give_up_at:
+                raise DatabaseUnavailable(f"the database cannot be reached: {_words(broken)}") from broken
+            time.sleep(_PAUSE_S)
+
+
+def _words(complaint: psycopg.Error) -> str:
+    """What the server or its client library said, in one line; neither repeats a password."""
+    return " ".join(str(complaint).split())[:_MOST_WORDS]
+
+
 def _apply(admin_url: str) -> MigrationReport:
     with _backend(admin_url) as (backend, folder):
         known = read_migrations(folder)
@@ -70,7 +97,10 @@ def _apply(admin_url: str) -> MigrationReport:
         applied: list[str] = []
         with backend.lock():
             for migration in backend.to_apply(known):
-                backend.apply_one(migration)
+                try:
+                    backend.apply_one(migration)
+                except psycopg.Error as refused:
+                    raise MigrationFailed(f"migration {migration.id}: {_words(refused)}") from refused
                 applied.append(migration.id)
                 reached("migrator.after_migration")
         return MigrationReport(tuple(applied), len(known))
@@ -102,4 +132,7 @@ def _require_vector(admin: psycopg.Connection[tuple[object, ...]]) -> None:
     row = admin.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
     version = str(row[0]) if row else "none"
     if tuple(int(part) for part in re.findall(r"\d+", version)[:2]) < _LEAST_VECTOR:
-        raise MigrationRefused(f"pgvector 0.8 or newer is required, this database has {version}")
+        raise MigrationRefused(
+            f"pgvector 0.8 or newer is required, this database has {version}; where the server offers a newer one, "
+            "ALTER EXTENSION vector UPDATE brings it"
+        )
