@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aws_cdk.cx_api import CloudAssembly
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
+_CONTEXT_OF_THE_CLI: Final = "CDK_CONTEXT_JSON"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,8 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     outdir = os.environ.get("CDK_OUTDIR", str(_ROOT / "cdk.out"))
     try:
         use_bundled_node()
-        context = _context(_parsed(arguments).context)
-        assembly, assets = _synthesise(context, outdir)
+        context = read_context(_parsed(arguments).context)
+        if _CONTEXT_OF_THE_CLI not in os.environ:
+            read_config(context)  # what is wrong is said before the CDK has taken its seconds to start
+        assembly, assets = synthesise(context, outdir)
     except (CloudError, PackagingError) as wrong:
         sys.stderr.write(f"{wrong}\n")
         return 1
@@ -46,18 +49,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _synthesise(context: dict[str, object], outdir: str) -> "tuple[CloudAssembly, BuiltAssets | StubAssets]":
+def synthesise(context: dict[str, object], outdir: str) -> "tuple[CloudAssembly, BuiltAssets | StubAssets]":
+    """Both stacks in `outdir`, every rule of cdk-nag kept; what the CDK's command line says goes before `context`.
+
+    Raises: CloudError, PackagingError, and RuntimeError of the CDK when a rule is broken.
+    """
     from aws_cdk import App, Validations
     from cdk_nag import AwsSolutionsChecks, ServerlessChecks
 
     from infra.cloud.stacks import add_stacks
 
     app = App(context=context, outdir=outdir)
-    config = read_config(dict(app.node.get_all_context()))
+    config = read_config(with_region(dict(app.node.get_all_context()), os.environ))
     assets = BuiltAssets(_ROOT) if config.assets is Assets.BUILT else StubAssets(Path(outdir) / "stub")
     add_stacks(app, config=config, topology=TOPOLOGY, assets=assets)
     Validations.of(app).add_plugins(AwsSolutionsChecks(app), ServerlessChecks(app))
     return app.synth(), assets
+
+
+def with_region(context: dict[str, object], environment: Mapping[str, str]) -> dict[str, object]:
+    """The context, in the region that the CDK's command line is about to deploy to, where it names none itself."""
+    region = environment.get("CDK_DEFAULT_REGION")
+    return {"region": region, **context} if region else context
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -66,8 +79,11 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _context(pairs: Sequence[str]) -> dict[str, object]:
-    """cdk.json's context, which the CDK command line would hand over, and what was given beside it."""
+def read_context(pairs: Sequence[str] = ()) -> dict[str, object]:
+    """cdk.json's context, which the CDK command line would hand over, and what was given beside it as name=value.
+
+    Raises: ConfigError.
+    """
     context: dict[str, object] = dict(json.loads((_ROOT / "cdk.json").read_text(encoding="utf-8"))["context"])
     for pair in pairs:
         name, separator, value = pair.partition("=")

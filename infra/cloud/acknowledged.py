@@ -26,7 +26,7 @@ FUNCTIONS: Final[Mapping[str, str]] = {
 
 FILES: Final[Mapping[str, str]] = {
     "AwsSolutions::AwsSolutions-S1": (
-        "Only two functions reach the objects, which are gone within days; CloudTrail data events tell who did."
+        "Few functions reach the objects, which are gone within days; CloudTrail data events tell who did."
     ),
 }
 
@@ -34,6 +34,11 @@ OBJECTS: Final = "A key holds a tenant, a bank and an id made when a file comes 
 
 UNPROTECTED_DATABASE: Final[Mapping[str, str]] = {
     "AwsSolutions::AwsSolutions-RDS10": "Chosen: a database for development may be removed, and leaves a snapshot.",
+}
+
+NAT: Final[Mapping[str, str]] = {
+    "AwsSolutions::AwsSolutions-EC28": "Its checks come every minute without it, and nothing else of it is watched.",
+    "AwsSolutions::AwsSolutions-EC29": "It holds nothing, and the newest image takes its place with a deployment.",
 }
 
 QUEUES: Final[Mapping[str, str]] = {
@@ -51,6 +56,20 @@ HTTP: Final[Mapping[str, str]] = {
     ),
 }
 
+ALARM_MAIL: Final[Mapping[str, str]] = {
+    "Serverless::Serverless-SNSRedrivePolicy": (
+        "A mail that cannot be delivered is of no use later; the alarm itself stays to be seen on the dashboard."
+    ),
+}
+
+EDGE: Final[Mapping[str, str]] = {
+    "AwsSolutions::AwsSolutions-CFR1": "Where callers may be is the operator's to say, in the web ACL.",
+}
+
+ACCESS_LOG: Final[Mapping[str, str]] = {
+    "AwsSolutions::AwsSolutions-S1": "It is itself a log, which goes with time.",
+}
+
 WORKFLOWS: Final[Mapping[str, str]] = {
     "AwsSolutions::AwsSolutions-IAM5[Resource::*]": (
         "Delivering logs and traces knows no resources; invoking is limited to the aliases of the tasks."
@@ -58,8 +77,6 @@ WORKFLOWS: Final[Mapping[str, str]] = {
 }
 
 MIGRATION: Final[Mapping[str, str]] = {
-    "AwsSolutions::AwsSolutions-L1": "The CDK's own provider function; the CDK chooses its runtime.",
-    "Serverless::Serverless-LambdaLatestVersion": "The CDK's own provider function; the CDK chooses its runtime.",
     "Serverless::Serverless-LambdaDLQ": "CloudFormation waits for the provider's answer and sees its failure itself.",
     "Serverless::Serverless-LambdaDefaultMemorySize": "The provider only passes an event on; the default is enough.",
     "Serverless::Serverless-LambdaTracing": "The provider runs once per deployment; its log tells all there is.",

@@ -6,11 +6,8 @@ Called by functions.py; calls layers/. The stand-in serves where only the templa
 from pathlib import Path
 from typing import Protocol
 
-from infra.cloud.errors import AssetError
 from layers.archive import Archive
-from layers.converter.build import build_converter
-from layers.dependencies.build import build_dependencies
-from layers.product.build import build_product
+from layers.build import build_layer
 from layers.task_root import build_task_root
 
 
@@ -35,16 +32,8 @@ class BuiltAssets:
         self.built: dict[str, Archive] = {}
 
     def layer(self, name: str) -> Path:
-        """Raises: AssetError, DependenciesError, BytecodeError."""
-        match name:
-            case "dependencies":
-                archive = build_dependencies(self._root, self._into)
-            case "converter":
-                archive = build_converter(self._root, self._into)
-            case "product":
-                archive = build_product(self._root, self._into)
-            case _:
-                raise AssetError(f"nothing builds a layer named {name!r}")
+        """Raises: PackagingError, when it cannot be built or is too large."""
+        archive = build_layer(name, self._root, self._into)
         self.built[f"layer {name}"] = archive
         return archive.path
 

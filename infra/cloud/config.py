@@ -3,25 +3,27 @@
 Values come from the CDK context (`-c profile=prod`, or cdk.json) and may be strings. Read by infra/app.py.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
 
 from hindsight_aws.banks.config import server_defaults
 from hindsight_aws.banks.fields import FIELDS
 from hindsight_aws.settings import Settings, WrongSetting, bank_defaults_in
 from infra.cloud.errors import ConfigError
-from infra.cloud.inference import Geography, geography_of
+from infra.cloud.inference import Geography, geography_of, hides_its_models
+from infra.cloud.option_groups import (
+    DatabaseOptions,
+    EntranceOptions,
+    NetworkOptions,
+    Several,
+    WatchOptions,
+    json_in_text,
+)
 from infra.topology import ModelUse
-
-_DAY: Final = 24 * 3600
-RetentionDays = Literal[
-    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3653
-]
 
 
 class Profile(StrEnum):
@@ -38,51 +40,36 @@ class Assets(StrEnum):
     STUB = "stub"
 
 
-def _number_in_text(value: object) -> object:
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
+class CloudConfig(NetworkOptions, DatabaseOptions, EntranceOptions, WatchOptions):
+    """One deployment; the defaults are those of `dev`."""
 
-
-def _json_in_text(value: object) -> object:
-    return json.loads(value) if isinstance(value, str) else value
-
-
-class CloudConfig(BaseModel):
-    """One deployment. Names in the context are these in camelCase; the defaults are those of `dev`."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True, validate_default=True
-    )
-
-    profile: Profile = Profile.DEV
+    profile: Profile = Field(Profile.DEV, description="Which set of defaults: cheap when idle, or ready and guarded.")
     stack_prefix: str = Field("Hindsight", pattern=r"^[A-Za-z][A-Za-z0-9-]{0,40}$", description="Name of the stacks.")
-    region: str | None = Field(None, pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="Checked against the models.")
-    assets: Assets = Assets.BUILT
-
-    database_min_capacity: float = Field(0, ge=0, le=256, multiple_of=0.5, description="ACU; 0 pauses when idle.")
-    database_max_capacity: float = Field(4, ge=1, le=256, multiple_of=0.5, description="ACU.")
-    database_pause_seconds: int = Field(600, ge=300, le=_DAY, description="Idle time before a pause.")
-    database_readers: int = Field(0, ge=0, le=15, description="Replicas that stand by for a failover.")
-    backup_days: int = Field(7, ge=1, le=35)
-    deletion_protection: bool = False
-    endpoint_zones: int = Field(1, ge=1, le=2, description="Availability zones with interface endpoints; each costs.")
-    flow_log_days: Annotated[RetentionDays, BeforeValidator(_number_in_text)] = 7
-    log_days: Annotated[RetentionDays, BeforeValidator(_number_in_text)] = 30
+    region: str | None = Field(
+        None, pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="Checked against the models; the CDK's own if not given."
+    )
+    assets: Assets = Field(Assets.BUILT, description="Build the archives, or stand empty ones in for them.")
 
     workflow_type: Literal["STANDARD", "EXPRESS"] = Field(
         "STANDARD",
         description="EXPRESS costs a tenth and keeps no history but its log; its steps may run twice, which they bear.",
     )
     reserve_concurrency: bool = Field(False, description="A new account's quota is too small to reserve from.")
-    throttle_rate: float = Field(50, gt=0, description="Requests a second over all clients.")
-    throttle_burst: int = Field(100, gt=0)
-    schedule_stretch: int = Field(
-        12, ge=1, description="Schedules run this many times more rarely than the table says."
+    snap_start: bool = Field(
+        False, description="API functions start from a snapshot, kept for about 4 USD a month for each GB of memory."
     )
-    settings: Annotated[Mapping[str, str], BeforeValidator(_json_in_text)] = Field(
+    schedule_stretch: int = Field(
+        1,
+        ge=1,
+        le=288,
+        description="Schedules run this many times more rarely, as for a database of yours that pauses.",
+    )
+    settings: Annotated[Mapping[str, str], BeforeValidator(json_in_text)] = Field(
         {}, description="HINDSIGHT_API_ variables of every function."
     )
-    model_regions: Annotated[tuple[str, ...], BeforeValidator(_json_in_text)] = Field(
-        (), description="Regions an inference profile may reach, if not its usual."
+    model_regions: Several = Field((), description="Regions an inference profile may reach, if not its usual.")
+    allowed_models: Several = Field(
+        (), description="Models or profiles that settings may name and functions call (patterns with *); all if empty."
     )
 
     @field_validator("settings")
@@ -102,11 +89,18 @@ class CloudConfig(BaseModel):
         return given
 
     @model_validator(mode="after")
-    def _capacity_fits(self) -> Self:
-        if self.database_max_capacity < self.database_min_capacity:
-            raise ValueError("databaseMaxCapacity must be at least databaseMinCapacity")
+    def _database_fits_the_profile(self) -> Self:
+        if self.database_host is not None and self.vpc_id is None:
+            raise ValueError("databaseHost needs the vpcId from which it is reached")
         if self.profile is Profile.PROD and self.database_min_capacity < 0.5:
             raise ValueError("a prod database does not pause: databaseMinCapacity must be 0.5 or more")
+        return self
+
+    @model_validator(mode="after")
+    def _models_are_allowed(self) -> Self:
+        for model in sorted({name for use in ModelUse for name in self.models(use)}):
+            if self.allowed_models and not any(fnmatchcase(model, pattern) for pattern in self.allowed_models):
+                raise ValueError(f"{model} is not among allowedModels")
         return self
 
     @model_validator(mode="after")
@@ -115,9 +109,16 @@ class CloudConfig(BaseModel):
             geography = geography_of(model)
             if geography is Geography.UNKNOWN and not self.model_regions:
                 raise ValueError(f"list the regions {model} may run in as modelRegions")
-            if self.region is not None and not geography.serves(self.region):
+            if hides_its_models(model):
+                raise ValueError(f"{model} does not say which models are behind it: name the model or its own profile")
+            if self.region and self.region not in self.model_regions and not geography.serves(self.region):
                 raise ValueError(f"{model} is not offered in {self.region}: set HINDSIGHT_API_LLM_MODEL in settings")
         return self
+
+    @property
+    def database_pauses(self) -> bool:
+        """Whether the database is ours and sleeps when nobody asks it: then marks outside it say when to."""
+        return self.database_host is None and self.database_min_capacity == 0
 
     def models(self, use: ModelUse) -> frozenset[str]:
         """The model or inference-profile ids that functions with this use call; none where it is switched off."""
@@ -133,18 +134,19 @@ class CloudConfig(BaseModel):
                 )
                 return frozenset({settings.hindsight_api_llm_model, *(model for model in tasks if model)})
             case ModelUse.EMBEDDINGS:
-                return frozenset({settings.hindsight_api_embeddings_model})
+                return frozenset(settings.served_embeddings_models)
             case ModelUse.RERANK:
                 reranker = settings.hindsight_api_reranker_model
                 return frozenset({reranker} if reranker else ())
 
 
-_DEFAULTS: Final[Mapping[Profile, Mapping[str, object]]] = {
+DEFAULTS: Final[Mapping[Profile, Mapping[str, object]]] = {
     Profile.DEV: {},
     Profile.PROD: {
         "databaseMinCapacity": 0.5,
         "databaseMaxCapacity": 16,
         "databaseReaders": 1,
+        "databaseStorageGib": 500,
         "backupDays": 14,
         "deletionProtection": True,
         "endpointZones": 2,
@@ -153,7 +155,7 @@ _DEFAULTS: Final[Mapping[Profile, Mapping[str, object]]] = {
         "reserveConcurrency": True,
         "throttleRate": 500,
         "throttleBurst": 1000,
-        "scheduleStretch": 1,
+        "snapStart": True,
     },
 }
 
@@ -168,7 +170,7 @@ def read_config(context: Mapping[str, object]) -> CloudConfig:
     if profile not in [str(known) for known in Profile]:
         raise ConfigError(f"profile must be dev or prod, not {profile!r}")
     try:
-        return CloudConfig.model_validate({**_DEFAULTS[Profile(str(profile))], **given})
+        return CloudConfig.model_validate({**DEFAULTS[Profile(str(profile))], **given})
     except ValidationError as wrong:
         raise ConfigError("; ".join(_sentences(wrong))) from None
 

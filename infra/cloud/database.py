@@ -1,24 +1,20 @@
 """Aurora PostgreSQL Serverless v2: encrypted, private, signed in to with IAM tokens. Made by the stateful stack."""
 
+import hashlib
 from typing import Final
-from urllib.parse import urlencode
 
 from aws_cdk import Aws, Duration, Fn, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_rds as rds
 from constructs import Construct
 
 from infra.cloud.config import CloudConfig
+from infra.cloud.database_access import ADMINISTRATOR, DatabaseAccess
 from infra.cloud.network import POSTGRES_PORT, Network
 from infra.cloud.retention import retention
-from infra.topology import DatabaseRole
-from layers.product.build import CERTIFICATES_AT
 
-ADMINISTRATOR: Final = "hindsight_admin"
-_DATABASE: Final = "hindsight"
 _PARAMETERS: Final = {
     "rds.force_ssl": "1",
     # A violated constraint's DETAIL and a statement's parameters would bring stored text into the log.
@@ -29,15 +25,18 @@ _PARAMETERS: Final = {
 
 
 class Database(Construct):
-    """The cluster, its log, and what a function needs to reach it.
+    """The cluster and its log.
 
     Applications sign in as their role with a token; only the administrator has a password, which RDS keeps and rotates.
     """
 
     def __init__(self, scope: Construct, name: str, *, config: CloudConfig, network: Network, key: kms.Key) -> None:
         super().__init__(scope, name)
+        self._name = config.database_name
         # Known before the cluster exists, so that its log group can be made first, and new for every stack.
-        identifier = f"hindsight-{Fn.select(0, Fn.split('-', Fn.select(2, Fn.split('/', Aws.STACK_ID))))}"
+        # A cluster from a snapshot is another one beside the old, until that is gone.
+        restored = "" if config.database_snapshot is None else f"-{_digest(config.database_snapshot)}"
+        identifier = f"hindsight-{Fn.select(0, Fn.split('-', Fn.select(2, Fn.split('/', Aws.STACK_ID))))}{restored}"
         log = logs.LogGroup(
             self,
             "Log",
@@ -45,18 +44,38 @@ class Database(Construct):
             retention=retention(config.log_days),
             removal_policy=RemovalPolicy.DESTROY,
         )
-        self.cluster = rds.DatabaseCluster(
+        self.cluster = self._cluster(identifier, config, network, key)
+        self.cluster.node.add_dependency(log)
+        if config.database_snapshot is not None:
+            self._restore(config.database_snapshot)
+
+    @property
+    def access(self) -> DatabaseAccess:
+        """What a function needs to reach it."""
+        secret = self.cluster.secret
+        assert secret is not None  # noqa: S101 - the cluster above asks for one
+        return DatabaseAccess(
+            host=str(self.cluster.cluster_endpoint.hostname),
+            port=POSTGRES_PORT,
+            name=self._name,
+            resource_id=str(self.cluster.cluster_resource_identifier),
+            secret=str(secret.secret_arn),
+            cluster=str(self.cluster.cluster_identifier),
+        )
+
+    def _cluster(self, identifier: str, config: CloudConfig, network: Network, key: kms.Key) -> rds.DatabaseCluster:
+        return rds.DatabaseCluster(
             self,
             "Cluster",
             cluster_identifier=identifier,
             engine=rds.DatabaseClusterEngine.aurora_postgres(version=rds.AuroraPostgresEngineVersion.VER_18_4),
             parameters=_PARAMETERS,
-            default_database_name=_DATABASE,
+            default_database_name=self._name,
             credentials=rds.Credentials.from_username(ADMINISTRATOR),
             manage_master_user_password=True,
             iam_authentication=True,
             vpc=network.vpc,
-            vpc_subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED),
+            vpc_subnets=ec2.SubnetSelection(subnets=list(network.database_subnets)),
             security_groups=[network.database],
             port=POSTGRES_PORT,
             storage_encrypted=True,
@@ -78,31 +97,13 @@ class Database(Construct):
                 self._instance(f"Reader{number}", reader=True) for number in range(1, config.database_readers + 1)
             ],
         )
-        self.cluster.node.add_dependency(log)
 
-    def url(self, role: DatabaseRole) -> str:
-        """The connection string of a function with that role, without a password."""
-        user = ADMINISTRATOR if role is DatabaseRole.MIGRATE else role.database_user
-        trust = urlencode({"sslmode": "verify-full", "sslrootcert": CERTIFICATES_AT})
-        return f"postgresql://{user}@{self.cluster.cluster_endpoint.hostname}:{POSTGRES_PORT}/{_DATABASE}?{trust}"
-
-    @property
-    def administrator_secret(self) -> str:
-        """ARN of the secret that holds the administrator's password."""
-        secret = self.cluster.secret
-        assert secret is not None  # noqa: S101 - the cluster above asks for one
-        return str(secret.secret_arn)
-
-    def user_arn(self, role: DatabaseRole) -> str:
-        """What `rds-db:connect` must allow for signing in as that role."""
-        resource = self.cluster.cluster_resource_identifier
-        return f"arn:{Aws.PARTITION}:rds-db:{Aws.REGION}:{Aws.ACCOUNT_ID}:dbuser:{resource}/{role.database_user}"
-
-    def sign_in(self, role: DatabaseRole) -> iam.PolicyStatement:
-        """Permission to reach the database as that role, and as no other."""
-        if role is DatabaseRole.MIGRATE:
-            return iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=[self.administrator_secret])
-        return iam.PolicyStatement(actions=["rds-db:connect"], resources=[self.user_arn(role)])
+    def _restore(self, snapshot: str) -> None:
+        """Has the cluster begin as that snapshot, which brings its own names of the database and its administrator."""
+        cluster = self.cluster.node.default_child
+        cluster.snapshot_identifier = snapshot
+        for inherited in ("MasterUsername", "DatabaseName"):
+            cluster.add_property_deletion_override(inherited)
 
     def _instance(self, name: str, *, reader: bool = False) -> rds.IClusterInstance:
         return rds.ClusterInstance.serverless_v2(
@@ -111,3 +112,7 @@ class Database(Construct):
             publicly_accessible=False,
             scale_with_writer=True if reader else None,
         )
+
+
+def _digest(snapshot: str) -> str:
+    return hashlib.sha256(snapshot.encode()).hexdigest()[:8]

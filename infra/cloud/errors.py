@@ -9,10 +9,6 @@ class ConfigError(CloudError):
     """The deployment's configuration is wrong; the message has one sentence per value."""
 
 
-class AssetError(CloudError):
-    """The topology asks for a layer that nothing here builds."""
-
-
 class ScheduleError(CloudError):
     """The table asks for a tick that EventBridge Scheduler does not offer."""
 

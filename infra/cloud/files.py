@@ -1,5 +1,6 @@
 """The bucket of uploaded files: encrypted, private, TLS only, and emptied by time. Made by the stateful stack."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from aws_cdk import Aws, Duration, RemovalPolicy, Stack
@@ -8,6 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from hindsight_aws.ports.marks import SWEPT, TOUCHED
 from infra.topology import Bucket, FileUse, Function
 
 _OBJECTS: Final = "tenants/*"
@@ -43,6 +45,7 @@ class Files(Construct):
             removal_policy=RemovalPolicy.RETAIN,
         )
         self.own_objects = str(self.bucket.arn_for_objects(_OBJECTS))
+        self.marks = tuple(str(self.bucket.arn_for_objects(mark)) for mark in (TOUCHED, SWEPT))
         # Exported under a name of ours, by which the finding that acknowledges it can be told.
         self._export = f"{stack.stack_name}FilesArn"
         self._arn = stack.export_value(self.bucket.bucket_arn, name=self._export)
@@ -64,9 +67,24 @@ class Files(Construct):
         objects = f"{self._arn}/{_OBJECTS}"
         return [
             iam.PolicyStatement(actions=[_ACTIONS[use] for use in function.files], resources=[objects]),
-            iam.PolicyStatement(
-                actions=[_USE_OF_KEY[use] for use in function.files if use in _USE_OF_KEY],
-                resources=[self._key.key_arn],
-                conditions={"StringEquals": {"kms:ViaService": f"s3.{Aws.REGION}.amazonaws.com"}},
-            ),
+            *self._key_for(function.files),
         ]
+
+    def mark_statements(self, function: Function) -> list[iam.PolicyStatement]:
+        """Permission to set the mark of work, or to read both and write the sweep's own; on exactly these."""
+        touched, swept = (f"{self._arn}/{mark}" for mark in (TOUCHED, SWEPT))
+        if function.marks_work:
+            put = iam.PolicyStatement(actions=[_ACTIONS[FileUse.PUT]], resources=[touched])
+            return [put, *self._key_for((FileUse.PUT,))]
+        if function.reads_marks:
+            get = iam.PolicyStatement(actions=[_ACTIONS[FileUse.GET]], resources=[touched, swept])
+            put = iam.PolicyStatement(actions=[_ACTIONS[FileUse.PUT]], resources=[swept])
+            return [get, put, *self._key_for((FileUse.PUT, FileUse.GET))]
+        return []
+
+    def _key_for(self, uses: Iterable[FileUse]) -> list[iam.PolicyStatement]:
+        """What these uses take of the key, through S3 alone."""
+        used = [_USE_OF_KEY[use] for use in uses if use in _USE_OF_KEY]
+        by_s3 = {"StringEquals": {"kms:ViaService": f"s3.{Aws.REGION}.amazonaws.com"}}
+        through = iam.PolicyStatement(actions=used, resources=[self._key.key_arn], conditions=by_s3) if used else None
+        return [] if through is None else [through]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy, Size
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -15,14 +15,23 @@ from constructs import Construct
 
 from infra.cloud.assets import AssetSource
 from infra.cloud.config import CloudConfig
-from infra.cloud.database import Database
+from infra.cloud.database_access import DatabaseAccess
 from infra.cloud.files import Files
 from infra.cloud.naming import logical
 from infra.cloud.network import Network
 from infra.cloud.permissions import function_role, model_statements
 from infra.cloud.queues import Queues
 from infra.cloud.retention import retention
-from infra.topology import DatabaseRole, Function, QueueTrigger, ScheduleTrigger, Topology
+from infra.cloud.signing import Signing
+from infra.topology import (
+    MARKS_READ_SETTING,
+    MARKS_SET_SETTING,
+    DatabaseRole,
+    Function,
+    QueueTrigger,
+    ScheduleTrigger,
+    Topology,
+)
 
 ALIAS: Final = "live"
 """What every caller names: moving it is the deployment, moving it back the rollback."""
@@ -35,10 +44,11 @@ class Surroundings:
     """What all functions share: the network, database and bucket they live with, the queues, and where failures go."""
 
     network: Network
-    database: Database
+    database: DatabaseAccess
     files: Files | None
     queues: Queues
     undelivered: sqs.Queue
+    signing: Signing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +116,16 @@ class Functions(Construct):
             role=role,
             timeout=Duration.seconds(entry.timeout),
             memory_size=entry.memory,
+            ephemeral_storage_size=Size.mebibytes(entry.disk),
             reserved_concurrent_executions=self._reserved(entry),
             environment=self._environment(entry),
             log_group=log,
             logging_format=lambda_.LoggingFormat.JSON,
             tracing=lambda_.Tracing.ACTIVE,
             vpc=None if entry.internet else self._around.network.vpc,
+            vpc_subnets=None if entry.internet else self._subnets(),
             security_groups=None if entry.internet else self._groups(entry),
-            snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if entry.is_api else None,
+            snap_start=self._snapshot(entry),
             current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),
         )
         alias = lambda_.Alias(
@@ -130,15 +142,34 @@ class Functions(Construct):
     def _statements(self, entry: Function) -> list[iam.PolicyStatement]:
         role = entry.database_role
         return [
-            *(() if role is None else (self._around.database.sign_in(role),)),
+            *(() if role is None else self._around.database.sign_in(role)),
             *self._around.queues.statements(entry),
             *(self._around.files.statements(entry) if self._around.files is not None else ()),
+            *(self._around.files.mark_statements(entry) if self._around.files and self._config.database_pauses else ()),
+            *(self._around.signing.statements(entry) if self._around.signing is not None else ()),
             *model_statements(entry, self._config),
         ]
 
+    def _subnets(self) -> ec2.SubnetSelection:
+        return ec2.SubnetSelection(subnets=list(self._around.network.function_subnets))
+
     def _groups(self, entry: Function) -> list[ec2.ISecurityGroup]:
         network = self._around.network
-        return [network.functions, network.files] if entry.files else [network.functions]
+        uses_s3 = entry.files or self._marks(entry)
+        return [network.functions, network.files] if uses_s3 else [network.functions]
+
+    def _marks(self, entry: Function) -> dict[str, str]:
+        """What tells a function where the marks of work are, which only a database that pauses needs."""
+        files = self._around.files
+        if files is None or not self._config.database_pauses:
+            return {}
+        named = {MARKS_SET_SETTING: entry.marks_work, MARKS_READ_SETTING: entry.reads_marks}
+        return {setting: files.bucket_name for setting, is_told in named.items() if is_told}
+
+    def _snapshot(self, entry: Function) -> lambda_.SnapStartConf | None:
+        """Snapshots are paid for while nobody calls too, so only where somebody waits and the profile wants it."""
+        is_wanted = entry.is_api and self._config.snap_start
+        return lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if is_wanted else None
 
     def _reserved(self, entry: Function) -> int | None:
         """The table's concurrency; a queue's consumer is bounded at its mapping, as throttling would fail messages."""
@@ -155,11 +186,16 @@ class Functions(Construct):
         if entry.database_role is not None:
             variables["HINDSIGHT_DATABASE_URL"] = around.database.url(entry.database_role)
         if entry.database_role is DatabaseRole.MIGRATE:
-            variables["HINDSIGHT_DATABASE_SECRET_ARN"] = around.database.administrator_secret
+            variables["HINDSIGHT_DATABASE_SECRET_ARN"] = around.database.secret
         if entry.files and around.files is not None:
             variables[around.files.setting] = around.files.bucket_name
+        variables |= self._marks(entry)
         for queue in entry.sends_to:
             variables[around.queues.setting(queue)] = around.queues.url(queue)
+        if around.signing is not None:
+            variables |= around.signing.variables(entry)
+        if entry.is_api and self._config.jwt_issuer is not None:
+            variables["HINDSIGHT_API_JWT_ISSUER"] = self._config.jwt_issuer
         return variables | dict(entry.environment)
 
     def _consume(self, consumer: Deployed, trigger: QueueTrigger) -> None:

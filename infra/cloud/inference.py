@@ -43,10 +43,12 @@ class Geography(Enum):
 
 
 _PROVIDERS: Final = ("amazon", "anthropic", "cohere", "deepseek", "google", "meta", "mistral", "openai", "qwen")
+_HIDING: Final = ("application-inference-profile", "default-prompt-router", "prompt-router")
 
 
 def geography_of(model: str) -> Geography:
-    """Where requests to that model id may run. An ARN says itself what it is, so it counts as of its region."""
+    """Where requests to that model id may run. An ARN that is no profile's counts as of the region it names."""
+    model = _profile_in(model) or model
     first = model.split(".", 1)[0]
     if model.startswith("arn:") or first in _PROVIDERS:
         return Geography.REGION
@@ -67,8 +69,10 @@ def model_arns(model: str, home: Home, regions: Sequence[str] = ()) -> list[str]
 
     `regions` replaces the usual list of an inference profile. A global profile needs the model without a region too.
     """
+    if profile_id := _profile_in(model):
+        return [model, *model_arns(profile_id, home, regions)[1:]]
     if model.startswith("arn:"):
-        return [model, *(_foundation(model.rsplit("/", 1)[-1], home, region) for region in regions)]
+        return [model]
     geography = geography_of(model)
     if geography is Geography.REGION:
         return [_foundation(model, home, home.region)]
@@ -78,6 +82,24 @@ def model_arns(model: str, home: Home, regions: Sequence[str] = ()) -> list[str]
     if geography is Geography.GLOBAL:
         reached = (home.region, "", *regions)
     return [profile, *(_foundation(name, home, region) for region in reached)]
+
+
+def hides_its_models(model: str) -> bool:
+    """Whether an ARN is of what stands before models that it does not name: a role cannot be allowed these."""
+    return _resource(model)[0] in _HIDING
+
+
+def _profile_in(model: str) -> str:
+    """The id in the ARN of one of Bedrock's own inference profiles; nothing for any other model."""
+    kind, name = _resource(model)
+    return name if kind == "inference-profile" else ""
+
+
+def _resource(model: str) -> tuple[str, str]:
+    """What an ARN says it is the ARN of, and that one's name, which may hold colons; nothing for no ARN."""
+    parts = model.split(":", 5)
+    kind, _, name = parts[5].partition("/") if parts[0] == "arn" and len(parts) == 6 else ("", "", "")
+    return kind, name
 
 
 def _foundation(model: str, home: Home, region: str) -> str:

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from aws_cdk import CustomResource, RemovalPolicy
+from aws_cdk import CfnOutput, CustomResource, RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import custom_resources as custom
 from constructs import Construct
 
 from infra.cloud.config import CloudConfig
+from infra.cloud.database_access import DatabaseAccess
 from infra.cloud.functions import Deployed
 from infra.cloud.naming import logical
 from infra.cloud.retention import retention
@@ -21,15 +22,23 @@ _SCHEMA: Final = Path(__file__).parents[2] / "shared" / "hindsight_aws" / "store
 
 
 class Migration(Construct):
-    """Invokes each deployment function when the schema's text has changed, and lets no other alias move before.
+    """Invokes each deployment function when the schema's text or the database is another; no other alias moves before.
 
     The CDK's provider function answers CloudFormation, so that ours sits in the private network and only returns.
     """
 
     def __init__(
-        self, scope: Construct, name: str, *, topology: Topology, config: CloudConfig, deployed: Mapping[str, Deployed]
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        topology: Topology,
+        config: CloudConfig,
+        deployed: Mapping[str, Deployed],
+        database: DatabaseAccess,
     ) -> None:
         super().__init__(scope, name)
+        self._database = database
         first = [deployed[entry.name] for entry, _ in topology.each(DeploymentTrigger)]
         resources = [self._resource(function, config) for function in first]
         for function in deployed.values():
@@ -51,12 +60,19 @@ class Migration(Construct):
             framework_on_event_role=role,
             log_group=log,
         )
+        CfnOutput(
+            place,
+            "Administrator",
+            value=function.alias.function_arn,
+            description="Invoke it with a Command of the command line to make tenants and keys",
+        )
         return CustomResource(
             place,
             "Schema",
             resource_type="Custom::Schema",
             service_token=provider.service_token,
-            properties={"Digest": schema_digest()},
+            # A database that takes the place of another has the schema of its own past, or none.
+            properties={"Digest": schema_digest(), "Database": f"{self._database.resource_id}/{self._database.name}"},
         )
 
 

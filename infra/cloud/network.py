@@ -1,17 +1,20 @@
-"""The private network: isolated subnets, and an interface endpoint for each AWS service that a function calls.
+"""The private network: isolated subnets, and the ways out of them that the configuration chooses.
 
-Made by the stateful stack. There is no gateway to the internet; what the topology does not call has no way out.
+Made by the stateful stack. With endpoints there is no gateway to the internet; what the topology does not call has no
+way out. With a NAT instance (nat.py) or a VPC of the operator's, functions may reach any address by HTTPS.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
-from aws_cdk import RemovalPolicy
+from aws_cdk import Fn, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.cloud.config import CloudConfig
+from infra.cloud.nat import NatInstances
 from infra.cloud.retention import retention
 from infra.topology import DatabaseRole, ModelUse, Topology
 
@@ -19,44 +22,101 @@ POSTGRES_PORT: Final = 5432
 _HTTPS: Final = 443
 _ZONES: Final = 2
 _SERVICE: Final = ec2.InterfaceVpcEndpointAwsService
+_ISOLATED: Final = "isolated"
+_EGRESS: Final = "egress"
+_PUBLIC: Final = "public"
 
 
 class Network(Construct):
-    """Two zones of isolated subnets, flow logs, and one security group each for functions, endpoints and database.
+    """Subnets in two zones or more, and one security group each for functions, endpoints and database.
 
     Functions may open connections to the other two groups; nobody may open one to a function.
     """
 
     def __init__(self, scope: Construct, name: str, *, config: CloudConfig, topology: Topology) -> None:
         super().__init__(scope, name)
-        isolated = ec2.SubnetConfiguration(name="isolated", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED, cidr_mask=22)
-        self.vpc = ec2.Vpc(
+        self._config = config
+        self.vpc: ec2.IVpc = self._own() if config.vpc_id is None else self._operators(config.vpc_id)
+        self.functions = self._group("Functions", "Lambda functions")
+        self.database = self._database_group()
+        self.endpoints = self._group("Endpoints", "Interface endpoints")
+        self._open(self.functions, self.database, self._database_port, "functions to the database")
+        self._open(self.functions, self.endpoints, _HTTPS, "functions to AWS services")
+        self._add_files(topology)
+        self.nat: NatInstances | None = None
+        if config.network == "endpoints":
+            self._add_endpoints(topology)
+        else:
+            self.functions.connections.allow_to_any_ipv4(ec2.Port.tcp(_HTTPS), "to AWS by the way that is there")
+        if config.network == "nat-instance":
+            public = self.vpc.select_subnets(subnet_group_name=_PUBLIC).subnets[: config.endpoint_zones]
+            self.nat = NatInstances(
+                self, "Nat", vpc=self.vpc, public=public, private=self.function_subnets, sources=self.functions
+            )
+
+    @property
+    def function_subnets(self) -> Sequence[ec2.ISubnet]:
+        """Where functions live."""
+        group = _EGRESS if self._config.network == "nat-instance" else None
+        return list(self.vpc.select_subnets(subnet_group_name=group).subnets if group else self.vpc.isolated_subnets)
+
+    @property
+    def database_subnets(self) -> Sequence[ec2.ISubnet]:
+        """Where a new database lives: never with a way out."""
+        if self._config.vpc_id is not None:
+            return self.function_subnets
+        return list(self.vpc.select_subnets(subnet_group_name=_ISOLATED).subnets)
+
+    def allow_files(self, *objects: str) -> None:
+        """Lets the way to S3 lead to these objects and to no other bucket, of whatever account."""
+        if self._to_files is not None:
+            actions = ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"]
+            statement = iam.PolicyStatement(actions=actions, resources=list(objects), principals=[iam.AnyPrincipal()])
+            self._to_files.add_to_policy(statement)
+
+    @property
+    def _database_port(self) -> int:
+        return self._config.database_port if self._config.database_host else POSTGRES_PORT
+
+    def _own(self) -> ec2.Vpc:
+        """A new VPC. The isolated subnets come first, so that they keep their addresses if others are added later."""
+        subnets = [_subnets(_ISOLATED, ec2.SubnetType.PRIVATE_ISOLATED, 22)]
+        if self._config.network == "nat-instance":
+            # The CDK's kind with egress would make gateways; the instances' routes are nat.py's.
+            subnets.append(_subnets(_EGRESS, ec2.SubnetType.PRIVATE_ISOLATED, 22))
+            subnets.append(_subnets(_PUBLIC, ec2.SubnetType.PUBLIC, 28))
+        vpc = ec2.Vpc(
             self,
             "Vpc",
             max_azs=_ZONES,
             nat_gateways=0,
-            subnet_configuration=[isolated],
+            subnet_configuration=subnets,
             restrict_default_security_group=False,
         )
-        self._log_flows(config)
-        self.functions = self._group("Functions", "Lambda functions")
-        self.database = self._group("Database", "Aurora")
-        self.endpoints = self._group("Endpoints", "Interface endpoints")
-        self._open(self.functions, self.database, POSTGRES_PORT, "functions to the database")
-        self._open(self.functions, self.endpoints, _HTTPS, "functions to AWS services")
-        self._add_files(topology)
-        zones = ec2.SubnetSelection(subnets=self.vpc.isolated_subnets[: config.endpoint_zones])
-        for called, service in _called_services(topology, config).items():
+        group = logs.LogGroup(
+            self, "FlowLogs", retention=retention(self._config.flow_log_days), removal_policy=RemovalPolicy.DESTROY
+        )
+        vpc.add_flow_log("Flows", destination=ec2.FlowLogDestination.to_cloud_watch_logs(group))
+        return vpc
+
+    def _operators(self, vpc_id: str) -> ec2.IVpc:
+        """The operator's VPC, by what the configuration says of it; the zones' names are never used."""
+        subnets = list(self._config.subnet_ids)
+        return ec2.Vpc.from_vpc_attributes(
+            self,
+            "Vpc",
+            vpc_id=vpc_id,
+            availability_zones=[str(Fn.select(number, Fn.get_azs())) for number in range(len(subnets))],
+            isolated_subnet_ids=subnets,
+            isolated_subnet_route_table_ids=list(self._config.route_table_ids) or None,
+        )
+
+    def _add_endpoints(self, topology: Topology) -> None:
+        zones = ec2.SubnetSelection(subnets=list(self.function_subnets)[: self._config.endpoint_zones])
+        for called, service in _called_services(topology, self._config).items():
             self.vpc.add_interface_endpoint(
                 called, service=service, subnets=zones, open=False, security_groups=[self.endpoints]
             )
-
-    def allow_files(self, objects: str) -> None:
-        """Lets the way to S3 lead to these objects and to no other bucket, of whatever account."""
-        if self._to_files is not None:
-            actions = ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"]
-            statement = iam.PolicyStatement(actions=actions, resources=[objects], principals=[iam.AnyPrincipal()])
-            self._to_files.add_to_policy(statement)
 
     def _add_files(self, topology: Topology) -> None:
         """A gateway endpoint, which costs nothing, and a group for the functions that may use it.
@@ -65,23 +125,33 @@ class Network(Construct):
         """
         self._to_files: ec2.GatewayVpcEndpoint | None = None
         self.files = self._group("Files", "Lambda functions that use S3")
-        if any(function.files for function in topology.functions):
-            self._to_files = self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3)
-            self.files.connections.allow_to_any_ipv4(ec2.Port.tcp(_HTTPS), "to S3 through its gateway endpoint")
+        if not any(function.files for function in topology.functions):
+            return
+        if self._config.network != "existing":
+            self._to_files = self.vpc.add_gateway_endpoint(
+                "S3",
+                service=ec2.GatewayVpcEndpointAwsService.S3,
+                subnets=[ec2.SubnetSelection(subnets=list(self.function_subnets))],
+            )
+        self.files.connections.allow_to_any_ipv4(ec2.Port.tcp(_HTTPS), "to S3 through its gateway endpoint")
+
+    def _database_group(self) -> ec2.ISecurityGroup:
+        theirs = self._config.database_security_group
+        if theirs is None:
+            return self._group("Database", "Aurora")
+        return ec2.SecurityGroup.from_security_group_id(self, "Database", theirs, allow_all_outbound=True)
 
     def _group(self, name: str, description: str) -> ec2.SecurityGroup:
         return ec2.SecurityGroup(
             self, name, vpc=self.vpc, description=description, allow_all_outbound=False, disable_inline_rules=True
         )
 
-    def _open(self, source: ec2.SecurityGroup, target: ec2.SecurityGroup, port: int, reason: str) -> None:
+    def _open(self, source: ec2.SecurityGroup, target: ec2.ISecurityGroup, port: int, reason: str) -> None:
         source.connections.allow_to(target, ec2.Port.tcp(port), reason)
 
-    def _log_flows(self, config: CloudConfig) -> None:
-        group = logs.LogGroup(
-            self, "FlowLogs", retention=retention(config.flow_log_days), removal_policy=RemovalPolicy.DESTROY
-        )
-        self.vpc.add_flow_log("Flows", destination=ec2.FlowLogDestination.to_cloud_watch_logs(group))
+
+def _subnets(name: str, kind: ec2.SubnetType, size: int) -> ec2.SubnetConfiguration:
+    return ec2.SubnetConfiguration(name=name, subnet_type=kind, cidr_mask=size)
 
 
 def _called_services(topology: Topology, config: CloudConfig) -> dict[str, ec2.InterfaceVpcEndpointAwsService]:
@@ -92,6 +162,7 @@ def _called_services(topology: Topology, config: CloudConfig) -> dict[str, ec2.I
         "BedrockRuntime": (_SERVICE.BEDROCK_RUNTIME, bool(uses & {ModelUse.TEXT, ModelUse.EMBEDDINGS})),
         "BedrockAgentRuntime": (_SERVICE.BEDROCK_AGENT_RUNTIME, ModelUse.RERANK in uses),
         "Sqs": (_SERVICE.SQS, any(function.sends_to for function in functions)),
+        "Kms": (_SERVICE.KMS, any(function.signs for function in functions)),
         "StepFunctions": (_SERVICE.STEP_FUNCTIONS, any(function.starts for function in functions)),
         "SecretsManager": (
             _SERVICE.SECRETS_MANAGER,

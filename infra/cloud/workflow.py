@@ -26,7 +26,7 @@ _TYPES: Final = {"STANDARD": sfn.StateMachineType.STANDARD, "EXPRESS": sfn.State
 
 
 class Workflows(Construct):
-    """One state machine per workflow, which may invoke its own tasks' functions and nothing else.
+    """One state machine per workflow, in `machines`, which may invoke its own tasks' functions and nothing else.
 
     Raises: WorkflowDefinitionError, when a definition is missing, is no JSON, or names a function that is no task.
     """
@@ -36,13 +36,14 @@ class Workflows(Construct):
     ) -> None:
         super().__init__(scope, name)
         self._config = config
+        self.machines: dict[str, sfn.StateMachine] = {}
         for workflow in topology.workflows:
             tasks = [
                 deployed[entry.name]
                 for entry, trigger in topology.each(WorkflowTrigger)
                 if trigger.workflow == workflow
             ]
-            machine = self._machine(workflow, tasks)
+            machine = self.machines[workflow] = self._machine(workflow, tasks)
             for starter in deployed.values():
                 if workflow in starter.entry.starts:
                     _let_start(starter, workflow, machine)

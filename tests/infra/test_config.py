@@ -2,7 +2,9 @@
 
 import pytest
 
+from infra.app import with_region
 from infra.cloud.config import CloudConfig, Profile, read_config
+from infra.cloud.describe import PAGE, with_table
 from infra.cloud.errors import ConfigError
 from infra.topology import ModelUse
 
@@ -108,3 +110,110 @@ def test_models_are_those_the_settings_name_and_no_others() -> None:
     assert config.models(ModelUse.EMBEDDINGS) == {"amazon.titan-embed-text-v2:0"}
     assert config.models(ModelUse.RERANK) == {"cohere.rerank-v3-5:0"}
     assert read_config({}).models(ModelUse.RERANK) == frozenset()
+
+
+_VPC = {"vpcId": "vpc-0123456789abcdef0", "subnetIds": "subnet-1, subnet-2", "routeTableIds": '["rtb-1", "rtb-2"]'}
+_DATABASE = {
+    "databaseHost": "db.example.com",
+    "databaseResourceId": "cluster-ABC",
+    "databaseSecurityGroup": "sg-0123456789abcdef0",
+    "databaseSecretArn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:x",
+}
+_CERTIFICATE = "arn:aws:acm:eu-west-1:123456789012:certificate/0a"
+_RULES = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/x/1"
+
+
+@pytest.mark.parametrize(
+    ("context", "sentence"),
+    [
+        ({"network": "vpn"}, "network: "),
+        ({"network": "existing"}, "network=existing needs a vpcId"),
+        ({"subnetIds": "subnet-1"}, "subnetIds and routeTableIds belong to a vpcId"),
+        ({"vpcId": "vpc-1"}, "vpcId: "),
+        ({**_VPC, "subnetIds": "subnet-1"}, "vpcId needs subnetIds: two or more"),
+        ({**_VPC, "routeTableIds": "rtb-1"}, "needs routeTableIds, one for each of subnetIds"),
+        ({**_VPC, "network": "nat-instance"}, "a NAT instance is made in a new network only"),
+        ({"databaseHost": "db.example.com"}, "databaseHost needs databaseResourceId, databaseSecurityGroup"),
+        ({"databaseSecretArn": _DATABASE["databaseSecretArn"]}, "databaseSecretArn belong to a databaseHost"),
+        ({**_DATABASE, "databaseSnapshot": "x"}, "databaseSnapshot is for a database that is made here"),
+        (_DATABASE, "databaseHost needs the vpcId from which it is reached"),
+        ({"domainName": "memory.example.com"}, "domainName and certificateArn need each other"),
+        ({"hostedZoneId": "Z0123456789"}, "hostedZoneId belongs to a domainName"),
+        ({"webAclArn": _RULES.replace("global", "regional")}, "an HTTP API takes no web ACL"),
+        (
+            {"webAclArn": _RULES, "domainName": "memory.example.com", "certificateArn": _CERTIFICATE},
+            "a certificateArn of us-east-1",
+        ),
+        (
+            {
+                "webAclArn": _RULES,
+                "domainName": "memory.example.com",
+                "certificateArn": _CERTIFICATE.replace("eu-west-1", "us-east-1"),
+            },
+            "set functionUrls=false",
+        ),
+        ({"jwtIssuer": "https://id.example.com"}, "jwtIssuer and jwtAudience need each other"),
+        ({"jwtIssuer": "http://id.example.com", "jwtAudience": "a"}, "jwtIssuer: "),
+        ({"jwtDomainName": "tokens.example.com"}, "jwtDomainName needs jwtIssuer"),
+        (
+            {
+                "domainName": "memory.example.com",
+                "jwtDomainName": "memory.example.com",
+                "certificateArn": _CERTIFICATE,
+                "jwtIssuer": "https://id.example.com",
+                "jwtAudience": "a",
+            },
+            "two APIs cannot have one name",
+        ),
+        ({"scheduleStretch": "289"}, "scheduleStretch: "),
+        ({"throttleRate": "inf"}, "throttleRate: "),
+        ({"budgetUsd": "inf", "alarmEmail": "a@example.com"}, "budgetUsd: "),
+        (
+            {"settings": {"HINDSIGHT_API_LLM_MODEL": "arn:aws:bedrock:us-east-1:1:application-inference-profile/a"}},
+            "does not say which models are behind it",
+        ),
+        ({"alarmEmail": "nobody"}, "alarmEmail: "),
+        ({"budgetUsd": "100"}, "budgetUsd needs a budgetEmail or an alarmEmail"),
+        ({"budgetEmail": "a@example.com"}, "budgetEmail belongs to a budgetUsd"),
+        ({"allowedModels": "amazon.nova-*"}, "is not among allowedModels"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_options_that_do_not_go_together_are_refused_in_a_sentence(context: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read_config(context)
+
+    assert sentence in str(refused.value)
+
+
+def test_a_list_is_json_or_words_between_commas() -> None:
+    config = read_config(_VPC)
+
+    assert config.subnet_ids == ("subnet-1", "subnet-2")
+    assert config.route_table_ids == ("rtb-1", "rtb-2")
+
+
+def test_allowed_models_may_be_patterns_and_hold_every_model_that_is_named() -> None:
+    models = {"HINDSIGHT_API_LLM_MODEL": "eu.amazon.nova-pro-v1:0"}
+    allowed = "eu.amazon.nova-*,amazon.titan-embed-text-v2:0"
+
+    config = read_config({"settings": models, "allowedModels": allowed})
+
+    assert config.models(ModelUse.TEXT) == {"eu.amazon.nova-pro-v1:0"}
+
+
+def test_models_are_checked_against_the_region_that_the_command_line_deploys_to() -> None:
+    found = {"CDK_DEFAULT_REGION": "eu-central-1"}
+
+    with pytest.raises(ConfigError, match="is not offered in eu-central-1"):
+        read_config(with_region({}, found))
+    assert read_config(with_region({"region": "us-east-1"}, found)).region == "us-east-1"
+    assert read_config(with_region({"modelRegions": "eu-central-1"}, found)).region == "eu-central-1"
+    assert read_config(with_region({}, {})).region is None
+
+
+def test_the_page_lists_the_options_as_they_are() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+
+    assert with_table(page) == page, "run python -m infra.cloud.describe"
+    assert all(field.description for field in CloudConfig.model_fields.values())

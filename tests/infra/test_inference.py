@@ -42,6 +42,19 @@ def test_an_arn_is_taken_as_it_is() -> None:
     assert model_arns(arn, _HOME) == [arn]
 
 
+def test_a_profile_that_is_named_by_its_arn_needs_the_models_behind_it_too() -> None:
+    arn = f"{_HERE}:123456789012:inference-profile/us.anthropic.claude-x-v1:0"
+
+    assert model_arns(arn, _HOME) == model_arns("us.anthropic.claude-x-v1:0", _HOME)
+    assert geography_of(arn) is Geography.US
+
+
+def test_a_model_that_is_named_by_its_arn_is_itself_alone_whatever_regions_are_listed() -> None:
+    arn = f"{_HERE}::foundation-model/amazon.nova-pro-v1:0"
+
+    assert model_arns(arn, _HOME, ["us-west-2"]) == [arn]
+
+
 @pytest.mark.parametrize("region", Geography.EU.regions)
 def test_a_geography_serves_its_own_regions_only(region: str) -> None:
     assert geography_of("eu.amazon.nova-pro-v1:0").serves(region)

@@ -7,6 +7,7 @@ import pytest
 from infra.cloud.naming import rate
 from infra.topology import (
     DEFAULT_ROUTE,
+    RECEIPT_KEY_SETTING,
     TOPOLOGY,
     DatabaseRole,
     DeploymentTrigger,
@@ -129,6 +130,13 @@ def test_a_function_may_do_with_files_what_the_table_says_and_knows_the_bucket(
     assert len(groups) == (0 if entry.internet else 2 if entry.files else 1)
 
 
+def test_only_who_signs_may_use_the_receipt_key_and_for_nothing_else(service: Template, entry: Function) -> None:
+    keys = service.allowed(service.role(entry.name), "kms:Sign")
+
+    assert len(keys) == int(entry.signs)
+    assert (RECEIPT_KEY_SETTING in service.function(entry.name)[1]["Environment"]["Variables"]) == entry.signs
+
+
 def test_a_function_may_call_models_only_of_its_uses(service: Template, entry: Function) -> None:
     models = service.allowed(service.role(entry.name), "bedrock:InvokeModel")
 
@@ -224,6 +232,16 @@ def test_a_function_may_start_its_workflows_only(service: Template, entry: Funct
     allowed = service.allowed(service.role(entry.name), "states:")
 
     assert allowed == {f"<{variables[workflow_setting(name)]['Ref']}>" for name in entry.starts}
+
+
+def test_a_database_that_takes_the_place_of_another_is_migrated_too(service: Template) -> None:
+    [schema] = service.of_type("Custom::Schema").values()
+    [connects] = service.allowed(service.role("admin"), "rds-db:")
+
+    place, _, name = text(schema["Database"]).rpartition("/")
+
+    assert name == "hindsight"
+    assert f":dbuser:{place}/" in connects
 
 
 def test_no_alias_moves_before_the_schema(service: Template, entry: Function) -> None:

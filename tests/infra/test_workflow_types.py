@@ -1,28 +1,17 @@
 """One definition for both types of workflow: what is deployed differs in nothing else."""
 
-from __future__ import annotations
+from pathlib import Path
 
-import json
-import subprocess
-import sys
-from typing import Any
+import pytest
 
-from tests.infra.conftest import ROOT
+from tests.infra.templates import SERVICE, Properties, Template
+
+pytestmark = [pytest.mark.synth, pytest.mark.timeout(300)]
 
 
-def test_standard_and_express_differ_in_their_type_alone() -> None:  # [X089]
-    made = subprocess.run(
-        [sys.executable, "-m", "tests.infra.workflow_types"],
-        cwd=ROOT,
-        env={"PATH": "", "PYTHONPATH": f"{ROOT}:{ROOT / 'shared'}"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=50,
-    )
-    assert made.returncode == 0, made.stderr
-
-    standard, express = ([*_machines(template)] for template in json.loads(made.stdout))
+def test_standard_and_express_differ_in_their_type_alone(service: Template, options: Path) -> None:  # [X089]
+    standard = _machines(service)
+    express = _machines(Template.read(options / "everything", SERVICE))
 
     assert len(standard) == len(express) > 0
     assert {machine.pop("StateMachineType") for machine in standard} == {"STANDARD"}
@@ -30,6 +19,5 @@ def test_standard_and_express_differ_in_their_type_alone() -> None:  # [X089]
     assert standard == express
 
 
-def _machines(template: dict[str, Any]) -> list[dict[str, Any]]:
-    found = template["Resources"].values()
-    return [one["Properties"] for one in found if one["Type"] == "AWS::StepFunctions::StateMachine"]
+def _machines(template: Template) -> list[Properties]:
+    return [dict(machine) for machine in template.of_type("AWS::StepFunctions::StateMachine").values()]
