@@ -130,6 +130,8 @@ class Bucket:
 class Function:
     """One Lambda function: a door in `functions/<name>` and everything it needs and may do.
 
+    `disk`: MB that an event may write to /tmp.
+    `signs`: it may have the receipt key sign.
     `internet`: it is outside the private network, and so can reach neither the database nor what else is in there.
     """
 
@@ -143,6 +145,8 @@ class Function:
     sends_to: tuple[str, ...] = ()
     starts: tuple[str, ...] = ()
     files: tuple[FileUse, ...] = ()
+    signs: bool = False
+    disk: int = 512
     function_url: bool = False
     internet: bool = False
     handler: str = "handler.handler"
@@ -159,6 +163,16 @@ class Function:
     def routes(self) -> tuple[Route, ...]:
         """The HTTP routes that lead here."""
         return tuple(trigger for trigger in self.triggers if isinstance(trigger, Route))
+
+    @property
+    def marks_work(self) -> bool:
+        """Whether it may commit work that nobody would look for in a database that pauses: it marks that it may."""
+        return self.database_role in (DatabaseRole.WRITE, DatabaseRole.MIGRATE) and not self.reads_marks
+
+    @property
+    def reads_marks(self) -> bool:
+        """Whether it comes by itself, and leaves a database that pauses alone unless a mark speaks for work."""
+        return any(isinstance(trigger, ScheduleTrigger) for trigger in self.triggers)
 
     @property
     def is_api(self) -> bool:
@@ -227,6 +241,15 @@ class Topology:
             for trigger in function.triggers:
                 if isinstance(trigger, kind):
                     yield function, trigger
+
+
+MARKS_SET_SETTING: Final = "HINDSIGHT_MARKS_SET_IN"
+"""Environment variable under which a function that marks work finds the bucket, where the database pauses."""
+MARKS_READ_SETTING: Final = "HINDSIGHT_MARKS_READ_IN"
+"""Environment variable under which a function that reads those marks finds it."""
+
+RECEIPT_KEY_SETTING: Final = "HINDSIGHT_RECEIPT_KEY"
+"""Environment variable under which a function that signs finds its key."""
 
 
 def workflow_setting(workflow: str) -> str:

@@ -8,7 +8,10 @@ from typing import Final
 
 from infra.entries import (
     DEFAULT_ROUTE,
+    MARKS_READ_SETTING,
+    MARKS_SET_SETTING,
     MIB,
+    RECEIPT_KEY_SETTING,
     VISIBILITY_PER_TIMEOUT,
     Bucket,
     DatabaseRole,
@@ -30,7 +33,10 @@ from infra.entries import (
 
 __all__ = [
     "DEFAULT_ROUTE",
+    "MARKS_READ_SETTING",
+    "MARKS_SET_SETTING",
     "MIB",
+    "RECEIPT_KEY_SETTING",
     "TOPOLOGY",
     "VISIBILITY_PER_TIMEOUT",
     "Bucket",
@@ -53,14 +59,18 @@ __all__ = [
 
 _MEMORIES: Final = "/v1/default/banks/{bank_id}/memories"
 _FILES: Final = "/v1/default/banks/{bank_id}/files"
+_TRANSFER: Final = "/v1/default/banks/{bank_id}/transfer"
 _MENTAL_MODELS: Final = "/v1/default/banks/{bank_id}/mental-models"
+_KNOWLEDGE: Final = "/v1/default/banks/{bank_id}/knowledge-base"
 _CALLS_OF_MINUTES: Final = 300
+_LONGEST: Final = 900
 
 TOPOLOGY: Final = Topology(
     queues=(
         Queue("ingest", visibility=VISIBILITY_PER_TIMEOUT * _CALLS_OF_MINUTES),
         Queue("consolidate", visibility=VISIBILITY_PER_TIMEOUT * _CALLS_OF_MINUTES),
         Queue("convert", visibility=VISIBILITY_PER_TIMEOUT * _CALLS_OF_MINUTES),
+        Queue("transfer", visibility=VISIBILITY_PER_TIMEOUT * _LONGEST),
         Queue("deliver", visibility=VISIBILITY_PER_TIMEOUT * 60),
         # An order is dropped once its lease has run out; what is left holds headers that are a receiver's own business.
         Queue("send", visibility=VISIBILITY_PER_TIMEOUT * 75, retention=3600, dead_letter_retention=24 * 3600),
@@ -75,13 +85,18 @@ TOPOLOGY: Final = Topology(
                 Route("POST", f"{_FILES}/retain"),
                 Route("POST", f"{_FILES}/uploads"),
                 Route("POST", "/v1/default/banks/{bank_id}/health/llm"),
+                Route("POST", f"{_TRANSFER}/export"),
+                Route("POST", f"{_TRANSFER}/import"),
+                Route("POST", "/v1/default/banks/{bank_id}/clone"),
+                Route("POST", "/v1/default/banks/{bank_id}/document-transfer"),
+                Route("POST", "/v1/default/banks/{bank_id}/document-transfer/export"),
             ),
             timeout=_CALLS_OF_MINUTES,
             memory=1769,
             max_concurrency=50,
             database_role=DatabaseRole.WRITE,
             models=(ModelUse.TEXT, ModelUse.EMBEDDINGS),
-            sends_to=("ingest", "consolidate", "convert", "deliver"),
+            sends_to=("ingest", "consolidate", "convert", "deliver", "transfer"),
             files=(FileUse.PUT, FileUse.GET),
             function_url=True,
         ),
@@ -102,6 +117,8 @@ TOPOLOGY: Final = Topology(
                 Route("POST", _MENTAL_MODELS),
                 Route("POST", f"{_MENTAL_MODELS}/{{mental_model_id}}/refresh"),
                 Route("POST", f"{_MENTAL_MODELS}/{{mental_model_id}}/dry-run-refresh"),
+                Route("POST", f"{_KNOWLEDGE}/pages"),
+                Route("PATCH", f"{_KNOWLEDGE}/nodes/{{node_id}}"),
                 Route("POST", "/v1/default/banks/{bank_id}/import"),
             ),
             timeout=_CALLS_OF_MINUTES,
@@ -129,7 +146,8 @@ TOPOLOGY: Final = Topology(
             max_concurrency=20,
             database_role=DatabaseRole.WRITE,
             models=(ModelUse.EMBEDDINGS,),
-            sends_to=("ingest", "consolidate", "convert"),
+            sends_to=("ingest", "consolidate", "convert", "deliver", "transfer"),
+            files=(FileUse.GET, FileUse.DELETE),
             function_url=True,
         ),
         Function(
@@ -164,6 +182,18 @@ TOPOLOGY: Final = Topology(
             sends_to=("ingest", "convert"),
             files=(FileUse.GET, FileUse.DELETE),
             layers=("dependencies", "product", "converter"),
+        ),
+        Function(
+            name="transfer",
+            triggers=(QueueTrigger("transfer", batch_size=1, max_concurrency=2),),
+            timeout=_LONGEST,
+            memory=1769,
+            max_concurrency=2,
+            database_role=DatabaseRole.WRITE,
+            models=(ModelUse.EMBEDDINGS,),
+            sends_to=("ingest", "consolidate", "transfer"),
+            files=(FileUse.PUT, FileUse.GET, FileUse.DELETE),
+            disk=2048,
         ),
         Function(
             name="consolidate",
@@ -202,8 +232,10 @@ TOPOLOGY: Final = Topology(
             memory=512,
             max_concurrency=1,
             database_role=DatabaseRole.WRITE,
-            sends_to=("ingest", "consolidate", "convert", "deliver"),
+            sends_to=("ingest", "consolidate", "convert", "deliver", "transfer"),
             starts=("reflect",),
+            files=(FileUse.DELETE,),
+            signs=True,
         ),
         Function(
             name="migrate",

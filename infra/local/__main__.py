@@ -13,6 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from infra.local.bootstrap import BootstrapError
+from infra.local.jwt_issuer import JwtError, issuer_in
 from infra.local.options import DEFAULT_PORT, DEV_TENANT, StackOptions
 from infra.local.postgres import PostgresError
 from infra.local.sidecar import SidecarError
@@ -45,14 +46,14 @@ def main(arguments: list[str]) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s: %(message)s", stream=sys.stderr)
     try:
         options = options_from(given)
-    except TextModelError as error:
+    except (TextModelError, JwtError) as error:
         print(error, file=sys.stderr)
         return 2
     return serve(options)
 
 
 def options_from(given: argparse.Namespace) -> StackOptions:
-    """The stack's options from the command line and the environment. Raises: TextModelError."""
+    """The stack's options from the command line and the environment. Raises: TextModelError, JwtError."""
     options = StackOptions()
     local_model, bedrock_aws = choice(os.environ)
     functions = options.topology.functions
@@ -67,6 +68,7 @@ def options_from(given: argparse.Namespace) -> StackOptions:
         bedrock_aws=bedrock_aws,
         local_model=local_model,
         model_threads=threads_of(os.environ),
+        jwt=issuer_in(os.environ),
     )
 
 
@@ -79,7 +81,15 @@ def serve(options: StackOptions) -> int:
     stack = LocalStack(options)
     try:
         stack.start()
-    except (BootstrapError, PostgresError, SidecarError, StackAlreadyRunning, TextModelError, OSError) as error:
+    except (
+        BootstrapError,
+        JwtError,
+        PostgresError,
+        SidecarError,
+        StackAlreadyRunning,
+        TextModelError,
+        OSError,
+    ) as error:
         print(f"The local stack could not start. {error}", file=sys.stderr)
         return 1
     announce(stack, time.monotonic() - begun)
@@ -96,6 +106,7 @@ def announce(stack: LocalStack, seconds: float) -> None:
     lines = [
         f"Hindsight on this machine, up in {seconds:.1f} s. Ctrl-C ends it; data stays in {options.state}.",
         f"  HTTP API        {stack.base_url}  (no key needed: you are the dev tenant {options.dev_tenant})",
+        *([f"  Token API       {stack.jwt_url}  (tokens of {options.jwt.issuer})"] if options.jwt else []),
         *(f"  {name + ' URL':<15} {url}  (no 30 s limit)" for name, url in stack.function_urls.items()),
         f"  SQS             {stack.sqs_url}",
         f"  S3              {stack.s3_url}",

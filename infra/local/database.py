@@ -17,8 +17,12 @@ DATABASE: Final = "hindsight"
 
 
 def role_urls(server_url: str, wire: WireProxy | None, password: str | None) -> dict[str, str]:
-    """Each role class's connection string to the product's database; through the wire proxy when there is one."""
-    return {role.value: _role_url(server_url, role.database_user, wire, password) for role in DatabaseRole}
+    """Each role class's connection string to the product's database; through the wire proxy when there is one.
+
+    What migrates is the administrator, as with its secret in the cloud: it makes the other roles.
+    """
+    urls = {role.value: _role_url(server_url, role.database_user, wire, password) for role in DatabaseRole}
+    return urls | {DatabaseRole.MIGRATE.value: superuser_url(server_url)}
 
 
 def superuser_url(server_url: str) -> str:

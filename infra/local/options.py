@@ -7,8 +7,10 @@ from typing import Final
 from uuid import UUID
 
 from infra.local.bootstrap import Bootstrap, CommandLineBootstrap
+from infra.local.jwt_issuer import JwtIssuer
 from infra.local.text_models import LocalModel
 from infra.topology import TOPOLOGY, Topology
+from layers.mounted import Mounted
 
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
 DEV_TENANT: Final = UUID("5a1f0000-0000-4000-8000-00000000de50")
@@ -24,7 +26,10 @@ class StackOptions:
     `redelivery`: after a failed batch (None: exactly as SQS, at the visibility timeout). `visibility`, `schedules`:
     overrides by queue and schedule name; a schedule of 0 never ticks by itself. `environment`: added to every function.
     `local_model` answers text calls unless `bedrock_aws`; `models` is where its file is kept, if it has one, and
-    `model_threads` what it computes with.
+    `model_threads` what it computes with. `database_pauses`: as if it did, so
+    that the sweep goes by marks in the bucket.  `jwt`: whose tokens a second HTTP API, on the next port, lets in.
+    `mounted`: built archives to run instead of this checkout, by a Python that sees nothing else. `snap_start`: the
+    API's functions go through a snapshot at their start, as in production.
     """
 
     state: Path = REPOSITORY / ".local"
@@ -40,6 +45,8 @@ class StackOptions:
     local_model: LocalModel = LocalModel.RULES
     models: Path = REPOSITORY / ".local" / "models"
     model_threads: int = 1
+    jwt: JwtIssuer | None = None
+    database_pauses: bool = False
     faults: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     concurrency: int = 4
@@ -47,6 +54,8 @@ class StackOptions:
     freeze: bool = True
     idle_seconds: float = 600.0
     plain_runtime: bool = False
+    mounted: Mounted | None = None
+    snap_start: bool = False
     redelivery: float | None = 1.0
     visibility: Mapping[str, float] = field(default_factory=dict)
     schedules: Mapping[str, float] = field(default_factory=dict)

@@ -23,7 +23,7 @@ class OnLoop(Protocol):
 class QueueCounts:
     """How many messages a queue holds, by state, and how many lie in its dead-letter queue.
 
-    `largest`: bytes of the largest body ever sent to it.
+    `largest`: bytes of the largest body ever sent to it. `oldest`: seconds since its oldest message was sent.
     """
 
     visible: int
@@ -32,6 +32,7 @@ class QueueCounts:
     dead: int
     lost: int
     largest: int
+    oldest: float = 0.0
 
     @property
     def is_drained(self) -> bool:
@@ -90,7 +91,8 @@ class QueueControls:
         def count() -> QueueCounts:
             queue = self._service.queues[name]
             dead = sum(queue.dead_letters.counts) if queue.dead_letters is not None else 0
-            return QueueCounts(*queue.counts, dead=dead, lost=queue.mischief.lost, largest=queue.largest)
+            lost, largest = queue.mischief.lost, queue.largest
+            return QueueCounts(*queue.counts, dead=dead, lost=lost, largest=largest, oldest=queue.oldest_s)
 
         return self._on_loop(count)
 

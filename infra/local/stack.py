@@ -66,6 +66,13 @@ class LocalStack:
         return f"http://127.0.0.1:{self._supervisor.port}"
 
     @property
+    def jwt_url(self) -> str:
+        """The second HTTP API, for tokens. Raises: StackError, when no issuer was named."""
+        if self.options.jwt is None:
+            raise StackError("this stack was started without an issuer of tokens: StackOptions(jwt=...)")
+        return f"http://127.0.0.1:{self._supervisor.jwt_port}"
+
+    @property
     def function_urls(self) -> dict[str, str]:
         """Each API function's own URL, without the 30 s limit."""
         return dict(self._supervisor.function_urls)
@@ -125,6 +132,10 @@ class LocalStack:
     def invoke(self, function: str, payload: bytes) -> Outcome:
         """Runs one event of a function and waits for its end."""
         return self._call(self._supervisor.invoke(function, payload))
+
+    def warm(self, function: str) -> None:
+        """Starts an environment of the function unless one is idle, and waits until it is ready for an event."""
+        self._call(self._supervisor.pools[function].warm())
 
     def run_schedule(self, name: str) -> Outcome:
         """Lets a schedule tick now and waits for its end."""

@@ -22,7 +22,9 @@ from infra.local.database import (
 from infra.local.faults import FaultRules, FaultServer, WireProxy
 from infra.local.functions import EnvironmentSettings, FunctionPool, Outcome
 from infra.local.gateway import FunctionUrl, Gateway
+from infra.local.jwt_issuer import JwtIssuer
 from infra.local.keeper import PostgresKeeper
+from infra.local.kms import KmsEndpoint, ReceiptKey
 from infra.local.options import REPOSITORY, StackOptions
 from infra.local.pollers import QueuePoller
 from infra.local.postgres.places import socket_folder
@@ -32,7 +34,7 @@ from infra.local.sidecar import Sidecar
 from infra.local.sqs import QueueService, QueueSettings, SqsEndpoint
 from infra.local.state import StateFolder
 from infra.local.text_models import endpoint_command, patient, prepare
-from infra.local.variables import Addresses, function_variables, inherited
+from infra.local.variables import Addresses, function_variables, inherited, task_root
 from infra.local.workflow import WorkflowEndpoint, WorkflowService, as_tasks, machines
 from infra.topology import Function, QueueTrigger, ScheduleTrigger
 
@@ -59,6 +61,7 @@ class Supervisor:
         self.wire: WireProxy | None = None
         self.gateway: Final = Gateway(self.options.topology, self.invoke)
         self.port = 0
+        self.jwt_port = 0
         self.server_url = ""
         self._pollers: list[QueuePoller] = []
         self._urls: list[FunctionUrl] = []
@@ -91,6 +94,7 @@ class Supervisor:
         await asyncio.to_thread(prepare, self.options)
         await self._start_queues()
         await self._start_files()
+        await self._start_signing()
         await self._start_workflows()
         self._launch_bedrock()
         password = self._place_database()
@@ -121,6 +125,12 @@ class Supervisor:
             self.objects.expire(bucket.name, bucket.keep_days)
             endpoint = S3Endpoint(self.objects)
             self.addresses.s3 = await endpoint.start()
+            self._on_stop(endpoint.stop)
+
+    async def _start_signing(self) -> None:
+        if any(function.signs for function in self.options.topology.functions):
+            endpoint = KmsEndpoint(ReceiptKey(self.state.path / "kms"))
+            self.addresses.kms = await endpoint.start()
             self._on_stop(endpoint.stop)
 
     async def _start_workflows(self) -> None:
@@ -172,9 +182,9 @@ class Supervisor:
 
     def _environment_settings(self, function: Function) -> EnvironmentSettings:
         options, limits = self.options, self.options.topology.http
-        return EnvironmentSettings(
+        settings = EnvironmentSettings(
             name=function.name,
-            task_root=options.repository / function.directory,
+            task_root=task_root(function, options),
             handler=function.handler,
             timeout=function.timeout,
             memory=function.memory,
@@ -188,6 +198,10 @@ class Supervisor:
             request_bytes=limits.event_bytes,
             response_bytes=limits.answer_bytes,
         )
+        if options.mounted is None:
+            return settings
+        python, path = options.mounted.interpreter(), options.mounted.search_path(function)
+        return replace(settings, interpreter=python, search_path=path)
 
     async def _start_database(self, password: str | None) -> None:
         if self.keeper is not None:
@@ -220,8 +234,19 @@ class Supervisor:
                 self._on_stop(door.stop)
         self.port = await self.gateway.start(options.port)
         self._on_stop(self.gateway.stop)
+        if options.jwt is not None:
+            await self._start_token_api(options.jwt)
         self._recycler = asyncio.create_task(self._recycle())
         self._on_stop(self._recycler.cancel)
+
+    async def _start_token_api(self, issuer: JwtIssuer) -> None:
+        from infra.local.gateway.authorizer import JwtAuthorizer
+
+        authorizer = JwtAuthorizer(issuer)
+        await authorizer.start()
+        gateway = Gateway(self.options.topology, self.invoke, authorizer)
+        self.jwt_port = await gateway.start(self.options.port and self.options.port + 1)
+        self._on_stop(gateway.stop)
 
     async def _recycle(self) -> None:
         while True:

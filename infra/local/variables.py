@@ -3,12 +3,21 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
+from infra.local.jwt_issuer import ISSUER
+from infra.local.kms import KEY_ID
 from infra.local.options import StackOptions
 from infra.local.text_models import model_settings
 from infra.local.workflow import machine_arn
-from infra.topology import Function, workflow_setting
+from infra.topology import (
+    MARKS_READ_SETTING,
+    MARKS_SET_SETTING,
+    RECEIPT_KEY_SETTING,
+    Function,
+    workflow_setting,
+)
 
 _OWN_PREFIX: Final = "HINDSIGHT_"
 _AWS_PREFIX: Final = "AWS_"
@@ -23,6 +32,7 @@ class Addresses:
 
     sqs: str = ""
     s3: str = ""
+    kms: str = ""
     bedrock: str | None = None
     workflows: str = ""
     faults: str | None = None
@@ -39,10 +49,8 @@ def inherited(surroundings: Mapping[str, str] | None = None) -> dict[str, str]:
 
 def function_variables(function: Function, options: StackOptions, addresses: Addresses) -> dict[str, str]:
     """The environment of one function's processes, the options' own entries last."""
-    root = options.repository / function.directory
-    variables = inherited() | {
-        "PYTHONPATH": str(options.repository / "shared"),
-        "LAMBDA_TASK_ROOT": str(root),
+    variables = inherited() | _own_code(function, options)
+    variables |= {
         "_HANDLER": function.handler,
         "AWS_EXECUTION_ENV": "AWS_Lambda_python3.13",
         "AWS_LAMBDA_FUNCTION_NAME": function.name,
@@ -60,17 +68,49 @@ def function_variables(function: Function, options: StackOptions, addresses: Add
     if addresses.bedrock is not None:
         variables |= dict.fromkeys(_BEDROCK_ENDPOINTS, addresses.bedrock)
         variables = model_settings(function, options.local_model) | variables
+    if options.jwt is not None:
+        variables[ISSUER] = options.jwt.issuer
     if addresses.faults is not None:
         variables["HINDSIGHT_FAULTS"] = addresses.faults
     if function.files and options.topology.bucket is not None:
         variables["AWS_ENDPOINT_URL_S3"] = addresses.s3
         variables[options.topology.bucket.setting] = options.topology.bucket.name
+    variables |= _marks(function, options, addresses)
+    if function.signs:
+        variables["AWS_ENDPOINT_URL_KMS"] = addresses.kms
+        variables[RECEIPT_KEY_SETTING] = KEY_ID
     for name in function.starts:
         variables["AWS_ENDPOINT_URL_SFN"] = addresses.workflows
         variables[workflow_setting(name)] = machine_arn(name)
     for name in function.sends_to:
         variables[options.topology.queue(name).url_setting] = addresses.queue_urls[name]
     return variables | dict(function.environment) | dict(options.environment)
+
+
+def _marks(function: Function, options: StackOptions, addresses: Addresses) -> dict[str, str]:
+    """Where the function marks work that it may commit, or reads such marks; nothing for one that does neither."""
+    named = {MARKS_SET_SETTING: function.marks_work, MARKS_READ_SETTING: function.reads_marks}
+    told = [setting for setting, is_told in named.items() if is_told]
+    if not options.database_pauses or options.topology.bucket is None or not told:
+        return {}
+    return {"AWS_ENDPOINT_URL_S3": addresses.s3} | dict.fromkeys(told, options.topology.bucket.name)
+
+
+def task_root(function: Function, options: StackOptions) -> Path:
+    """The folder of the function's own code: its unpacked archive, or its folder in the checkout."""
+    if options.mounted is not None:
+        return options.mounted.task_root(function)
+    return options.repository / function.directory
+
+
+def _own_code(function: Function, options: StackOptions) -> dict[str, str]:
+    """Where the function's code is, and how it is started; what is mounted is found by the entry, as Lambda's is."""
+    is_restored = options.snap_start and function.is_api
+    found = {
+        "LAMBDA_TASK_ROOT": str(task_root(function, options)),
+        "AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start" if is_restored else "on-demand",
+    }
+    return found if options.mounted is not None else found | {"PYTHONPATH": str(options.repository / "shared")}
 
 
 def aws_variables(is_real: bool, surroundings: Mapping[str, str] | None = None) -> dict[str, str]:

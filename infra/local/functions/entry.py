@@ -1,4 +1,4 @@
-"""What an execution environment's process runs: `python -P entry.py (awslambdaric|plain) module.function`.
+"""What an environment's process runs: `python -P entry.py (awslambdaric|plain) module.function [search path...]`.
 
 Started as a script by `environment` with the task root as its working directory; imports nothing of `infra`, as the
 code it hosts will find no `infra` in the cloud either.
@@ -86,9 +86,9 @@ def serve_plainly(name: str) -> None:
     runtime.serve(handler)
 
 
-def main(runtime: str, handler: str) -> None:
-    """Puts the task root first on the path, as Lambda does, and serves."""
-    sys.path.insert(0, str(os.environ["LAMBDA_TASK_ROOT"]))
+def main(runtime: str, handler: str, *search_path: str) -> None:
+    """Puts the task root, or the path that is given, before all else, as Lambda does, and serves."""
+    sys.path[:0] = search_path or (os.environ["LAMBDA_TASK_ROOT"],)
     if runtime == "plain":
         serve_plainly(handler)
     else:
@@ -98,4 +98,4 @@ def main(runtime: str, handler: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(*sys.argv[1:])

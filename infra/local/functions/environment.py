@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -64,7 +63,7 @@ class Environment:
         runtime = "plain" if settings.plain_runtime else "awslambdaric"
         try:
             child = spawn(
-                [sys.executable, "-P", str(_ENTRY), runtime, settings.handler],
+                [*settings.interpreter, str(_ENTRY), runtime, settings.handler, *map(str, settings.search_path)],
                 environment=settings.variables | {"AWS_LAMBDA_RUNTIME_API": address},
                 directory=settings.task_root,
                 output=settings.log,

@@ -10,6 +10,8 @@ from infra.local.http import HttpRequest, HttpResponse, HttpServer
 
 _PREFIX: Final = "/2018-06-01/runtime/"
 _ACCEPTED: Final = HttpResponse(202, b'{"status":"OK"}')
+_RESTORED: Final = HttpResponse(200, b"")
+"""To a process that has made itself ready for a snapshot: one was taken and has just been restored, here at once."""
 _UNKNOWN: Final = HttpResponse(404, b'{"errorType":"NotFound","errorMessage":"no such Runtime API path"}')
 _STALE: Final = HttpResponse(400, b'{"errorType":"InvalidRequestID","errorMessage":"that invocation is not running"}')
 _BODY_ALLOWANCE: Final = 64 * 1024 * 1024
@@ -36,7 +38,7 @@ class RuntimeSession(Protocol):
         ...
 
     def fail_init(self, payload: bytes) -> None:
-        """Takes the error document of a process that could not load its handler."""
+        """Takes the error document of a process that could not load its handler, or be restored from its snapshot."""
         ...
 
 
@@ -65,7 +67,9 @@ class RuntimeApi:
             case ("POST", "invocation", request_id, ("response" | "error") as kind):
                 known = self._session.complete(request_id, request.body, is_error=kind == "error")
                 return _ACCEPTED if known else _STALE
-            case ("POST", "init", "error"):
+            case ("GET", "restore", "next"):
+                return _RESTORED
+            case ("POST", "init" | "restore", "error"):
                 self._session.fail_init(request.body)
                 return _ACCEPTED
             case _:

@@ -1,5 +1,6 @@
 """How execution environments are run on this machine; made by the supervisor, read by pool and environment."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,9 @@ class EnvironmentSettings:
 
     `concurrency` bounds them; calls beyond it wait (Lambda would throttle, but here the bound is the laptop's cores,
     not an account's quota). `freeze` stops the process between events, as Lambda does. `idle_seconds` without an event
-    end an environment, except the `keep_warm` newest. Durations are seconds.
+    end an environment, except the `keep_warm` newest. `interpreter` is the command of the Python that runs it;
+    `search_path`, when it is not empty, stands in for the task root before whatever that finds by itself. Durations are
+    seconds.
     """
 
     name: str
@@ -26,5 +29,7 @@ class EnvironmentSettings:
     idle_seconds: float = 600.0
     init_seconds: float = 60.0
     plain_runtime: bool = False
+    interpreter: tuple[str, ...] = (sys.executable, "-P")
+    search_path: tuple[Path, ...] = ()
     request_bytes: int = 6 * 1024 * 1024
     response_bytes: int = 6 * 1024 * 1024

@@ -16,6 +16,7 @@ _XML: Final = ("content-type", "application/xml")
 _UNTYPED: Final = "binary/octet-stream"
 # What a client may say besides what this endpoint acts on, and get what S3 would give it all the same.
 _HARMLESS: Final = frozenset({"x-id"})
+_DISPOSITION: Final = "response-content-disposition"
 _UNHEARD: Final = ("x-amz-copy-source", "range", "if-match", "if-none-match", "x-amz-tagging", "x-amz-acl")
 _UNHEARD_PREFIXES: Final = ("x-amz-server-side-encryption", "x-amz-object-lock", "x-amz-meta-", "x-amz-checksum-")
 
@@ -63,25 +64,31 @@ class S3Endpoint:
                 etag = await asyncio.to_thread(self._objects.put, bucket, key, request.body, content_type)
                 return HttpResponse(HTTPStatus.OK, b"", (("etag", etag),))
             case "GET" | "HEAD":
-                return await self._read(bucket, key)
+                return await self._read(bucket, key, dict(parse_qsl(request.query)).get(_DISPOSITION))
             case "DELETE":
                 await asyncio.to_thread(self._objects.delete, bucket, key)
                 return HttpResponse(HTTPStatus.NO_CONTENT, b"", ())
             case method:
                 raise not_implemented(f"{method} of an object")
 
-    async def _read(self, bucket: str, key: str) -> HttpResponse:
+    async def _read(self, bucket: str, key: str, disposition: str | None) -> HttpResponse:
         found = await asyncio.to_thread(self._objects.get, bucket, key)
         if found is None:
             raise S3Error(HTTPStatus.NOT_FOUND, "NoSuchKey", "The specified key does not exist.")
-        headers = (("content-type", found.content_type), ("etag", found.etag), ("last-modified", found.modified))
+        named = () if disposition is None else (("content-disposition", disposition),)
+        headers = (
+            ("content-type", found.content_type),
+            ("etag", found.etag),
+            ("last-modified", found.modified),
+            *named,
+        )
         return HttpResponse(HTTPStatus.OK, found.body, headers)
 
 
 def _refuse_unheard(request: HttpRequest) -> None:
     """What would change the outcome is not passed over in silence."""
     for name, _ in parse_qsl(request.query, keep_blank_values=True):
-        if name not in _HARMLESS and not name.startswith("X-Amz-"):
+        if name not in _HARMLESS | {_DISPOSITION} and not name.startswith("X-Amz-"):
             raise not_implemented(f"the parameter {name}")
     for name, _ in request.headers:
         if name in _UNHEARD or name.startswith(_UNHEARD_PREFIXES):

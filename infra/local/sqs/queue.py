@@ -47,6 +47,7 @@ class Message:
     expires_at: float = 0.0
     is_hidden: bool = False
     source: "MessageQueue | None" = None
+    trace: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,27 @@ class MessageQueue:
         in_flight = sum(message.handle is not None for message in hidden)
         return len(self._messages) - len(hidden), in_flight, len(hidden) - in_flight
 
-    def send(self, body: str, group: str | None, attributes: dict[str, dict[str, str]], delay: float | None) -> str:
-        """Takes a message and returns its id."""
+    @property
+    def oldest_s(self) -> float:
+        """Seconds since the oldest message that is there was sent; 0 when there is none."""
+        sent = min((message.sent_at for message in self._messages.values()), default=None)
+        return 0.0 if sent is None else max(0.0, time.time() - sent)
+
+    def send(
+        self,
+        body: str,
+        group: str | None,
+        attributes: dict[str, dict[str, str]],
+        delay: float | None,
+        trace: str | None = None,
+    ) -> str:
+        """Takes a message and returns its id; `trace` is the header by which it carries its sender's trace on."""
         wait = self.settings.delay if delay is None else delay
         wait += self.mischief.extra_delay()
-        first = Message(body, group, attributes)
+        first = Message(body, group, attributes, trace=trace)
         self.largest = max(self.largest, len(body.encode()))
         for copy in range(self.mischief.copies()):
-            message = first if copy == 0 else Message(body, group, attributes)
+            message = first if copy == 0 else Message(body, group, attributes, trace=trace)
             message.expires_at = time.monotonic() + self.settings.retention
             self._admit(message, wait)
         return first.message_id

@@ -41,6 +41,8 @@ def system_attributes(delivery: Delivery) -> dict[str, str]:
     }
     if message.group is not None:
         attributes["MessageGroupId"] = message.group
+    if message.trace is not None:
+        attributes["AWSTraceHeader"] = message.trace
     return attributes
 
 

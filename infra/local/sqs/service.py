@@ -171,7 +171,8 @@ def _send(queue: MessageQueue, entry: Parameters) -> dict[str, Json]:
             "MessageDeduplicationId", "The request include parameter that is not valid for this queue type."
         )
     delay = entry.optional_number("DelaySeconds", 0, 900)
-    message_id = queue.send(body, entry.optional_text("MessageGroupId"), attributes, delay)
+    trace = entry.nested("MessageSystemAttributes").nested("AWSTraceHeader").optional_text("StringValue")
+    message_id = queue.send(body, entry.optional_text("MessageGroupId"), attributes, delay, trace)
     answer: dict[str, Json] = {"MessageId": message_id, "MD5OfMessageBody": body_digest(body)}
     if attributes:
         answer["MD5OfMessageAttributes"] = attributes_digest(attributes)
