@@ -10,6 +10,8 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from hindsight_aws.jobs.convert import convert
+from hindsight_aws.jobs.message import each
+from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.runtime import Runtime
 
 _runtime = Runtime.from_environment()
@@ -17,10 +19,13 @@ _processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_fail
 _LAST_CALL_S = 15.0
 
 
+@_runtime.watched("convert")
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     """Handles each message on its own; answers `batchItemFailures`."""
 
-    def handle(record: SQSRecord) -> None:
-        convert(_runtime.conversion_ports, record.body, context.get_remaining_time_in_millis() / 1000 - _LAST_CALL_S)
+    def handle(record: SQSRecord) -> Outcome:
+        return convert(
+            _runtime.conversion_ports, record.body, context.get_remaining_time_in_millis() / 1000 - _LAST_CALL_S
+        )
 
-    return process_partial_response(event=event, record_handler=handle, processor=_processor, context=context)
+    return process_partial_response(event=event, record_handler=each(handle), processor=_processor, context=context)

@@ -10,16 +10,19 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from hindsight_aws.jobs.deliver import deliver
+from hindsight_aws.jobs.message import each
+from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.runtime import Runtime
 
 _runtime = Runtime.from_environment()
 _processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
 
 
+@_runtime.watched("deliver")
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     """Handles each message on its own; answers `batchItemFailures`."""
 
-    def handle(record: SQSRecord) -> None:
-        deliver(_runtime.deliver_ports, record.body)
+    def handle(record: SQSRecord) -> Outcome:
+        return deliver(_runtime.deliver_ports, record.body)
 
-    return process_partial_response(event=event, record_handler=handle, processor=_processor, context=context)
+    return process_partial_response(event=event, record_handler=each(handle), processor=_processor, context=context)

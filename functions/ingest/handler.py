@@ -11,6 +11,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from hindsight_aws.jobs.ingest import ingest
 from hindsight_aws.jobs.links import is_about_links, tend_links
+from hindsight_aws.jobs.message import each
+from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.runtime import Runtime
 
 _runtime = Runtime.from_environment()
@@ -18,17 +20,17 @@ _processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_fail
 _LAST_CALL_S = 15.0
 
 
+@_runtime.watched("ingest")
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     """Handles each message on its own; answers `batchItemFailures`."""
 
-    def handle(record: SQSRecord) -> None:
+    def handle(record: SQSRecord) -> Outcome:
         if is_about_links(record.body):
-            tend_links(_runtime.link_ports, record.body, lambda: context.get_remaining_time_in_millis() / 1000)
-        else:
-            deliveries = int(record.attributes.approximate_receive_count)
-            ingest(_runtime.retain_ports, record.body, _seconds_for_work(context), deliveries)
+            return tend_links(_runtime.link_ports, record.body, lambda: context.get_remaining_time_in_millis() / 1000)
+        deliveries = int(record.attributes.approximate_receive_count)
+        return ingest(_runtime.retain_ports, record.body, _seconds_for_work(context), deliveries)
 
-    return process_partial_response(event=event, record_handler=handle, processor=_processor, context=context)
+    return process_partial_response(event=event, record_handler=each(handle), processor=_processor, context=context)
 
 
 def _seconds_for_work(context: LambdaContext) -> float:

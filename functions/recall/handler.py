@@ -2,10 +2,11 @@
 
 from hindsight_aws.api.app import create_app
 from hindsight_aws.api.gateway import lambda_handler
-from hindsight_aws.api.snapshot import before_snapshot
+from hindsight_aws.api.snapshot import around_snapshots
 from hindsight_aws.runtime import Runtime
 
 _runtime = Runtime.from_environment()
-before_snapshot(_runtime.import_for_first_events)
+around_snapshots(_runtime)
 
-handler = lambda_handler(create_app({"recall"}, _runtime), is_local=_runtime.settings.hindsight_environment == "local")
+_answer = lambda_handler(create_app({"recall"}, _runtime), is_local=_runtime.settings.hindsight_environment == "local")
+handler = _runtime.watched("recall")(_answer)

@@ -12,6 +12,7 @@ from hindsight_aws.runtime import Runtime
 _runtime = Runtime.from_environment()
 
 
+@_runtime.watched("reflect_step")
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """The workflow's next payload, ids only.  A known error is raised bare: its trace would travel in the payload."""
     try:

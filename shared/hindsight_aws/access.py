@@ -156,6 +156,21 @@ def require_page(principal: Principal, made_under: TagGroup | None) -> None:
         raise AccessDenied("This key sees less than the one that made this mental model")
 
 
+def sees_folder(principal: Principal, named_by: Principal) -> bool:
+    """Whether the caller may see, rename, move and delete a folder of the knowledge base by its name alone.
+
+    A folder has no tags.  Its name may tell what is in it: a limited key knows it from a page in its sight below, or
+    because a key of the same limits gave it.
+    """
+    return not is_limited(principal) or _limits(principal) == _limits(named_by)
+
+
+def require_folder(principal: Principal, named_by: Principal) -> None:
+    """Lets a caller pass who may rename, move and delete such a folder.  Raises AccessDenied."""
+    if not sees_folder(principal, named_by):
+        raise AccessDenied("This key sees less than the one that named this folder")
+
+
 def operations_subject(principal: Principal) -> str | None:
     """Whose operations the caller may see: their own when their key is limited, else everybody's (None)."""
     return principal.subject if is_limited(principal) else None
@@ -176,6 +191,10 @@ def require_scopes(principal: Principal, scopes: Iterable[Collection[str]]) -> N
         require_tags(principal, scope)
         if principal.exact_scopes is not None and frozenset(scope) not in principal.exact_scopes:
             raise AccessDenied("This key may only write memories that are consolidated in its own scopes")
+
+
+def _limits(principal: Principal) -> tuple[object, ...]:
+    return principal.forced_tags, principal.fact_types, principal.exact_scopes
 
 
 def _exactly(scopes: Iterable[frozenset[str]]) -> TagGroup:

@@ -6,18 +6,22 @@ HindsightError
 │   ├── NotFound              the thing is not there, or not there for this caller
 │   ├── Conflict              the thing is in a state that forbids it
 │   ├── TooLarge              over a documented size limit
+│   ├── ArchiveRefused        an archive that is none of ours, or not as it was written
 │   └── ContentRefused        the bank's screening policy lets nothing of it in
 ├── AccessDenied              known caller, not allowed
 ├── Unauthenticated           unknown, expired or revoked key
 ├── WorkDeferred              do it later: nothing is wrong with the work
 │   ├── ModelThrottled        the provider asked us to slow down
+│   ├── LimitReached          the tenant has used what it may: it goes on by itself at a time that is known
 │   ├── WorkRaced             the database ended this attempt for another's sake; trying again is the cure
+│   │   └── VectorsReplaced   the bank's vectors are, or are about to be, another model's
 │   └── LeaseHeld             somebody else is at it
 ├── WorkSuperseded            a fence or version moved: drop this attempt, the rows say what is next
 │   └── WorkCancelled         somebody cancelled it: nothing more is begun
 ├── WorkCrashed               workers died of it, as often as is allowed
 ├── FilesUnavailable          the store of uploaded files did not do what was asked; that may pass
 ├── FileUnreadable            a file that no text can be read from; final
+├── SignerUnavailable         the key that signs receipts did not do what was asked; that may pass
 ├── DatabaseUnavailable       no connection within the time allowed, or it broke
 ├── DatabaseRefused           a statement broke a rule of the schema; nothing of its transaction was written
 ├── DatabaseTooSlow           a statement ran past its time limit; nothing of its transaction was written
@@ -29,7 +33,7 @@ HindsightError
     ├── ModelReplyMalformed   the reply does not hold to the schema
     └── ModelReplyTruncated   the reply was cut at the output limit
 
-`api/errors.py` alone maps these to HTTP; `jobs/outcomes.py` alone maps them to queue outcomes.
+`api/errors.py` alone maps these to HTTP; `jobs/outcomes.py` alone says what becomes of work that ends in one.
 """
 
 from __future__ import annotations
@@ -65,6 +69,10 @@ class Conflict(InvalidRequest):
 
 class TooLarge(InvalidRequest):
     """The request is over a documented size limit."""
+
+
+class ArchiveRefused(InvalidRequest):
+    """An uploaded archive is none that this product wrote, or is not as it was written; nothing of it is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +118,23 @@ class ModelThrottled(WorkDeferred):
     """The model's provider asked us to slow down."""
 
 
+class LimitReached(WorkDeferred):
+    """The tenant has used up what it may use until `until`; `limit` names what, as in `usd_per_day`."""
+
+    def __init__(self, message: str, until: datetime | None = None, limit: str = "") -> None:
+        super().__init__(message, until)
+        self.limit = limit
+
+
 class WorkRaced(WorkDeferred):
     """Another transaction came in between: the same attempt may succeed next time.
 
     It was a deadlock, or a row that went away.
     """
+
+
+class VectorsReplaced(WorkRaced):
+    """The bank's vectors are another model's by now, or will be at `until`: what was made with the former is no use."""
 
 
 class LeaseHeld(WorkDeferred):
@@ -135,6 +155,10 @@ class WorkCrashed(HindsightError):
 
 class FilesUnavailable(HindsightError):
     """The store of uploaded files cannot be reached, or refused a call."""
+
+
+class SignerUnavailable(HindsightError):
+    """The key that signs receipts cannot be reached, or its service refused a call."""
 
 
 class FileUnreadable(HindsightError):

@@ -5,52 +5,44 @@ Called by the doors in functions/ and by the CLI.  A process handles one event a
 
 from __future__ import annotations
 
-import logging
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from hindsight_aws.aws.invocation import Watching, watch_of
 from hindsight_aws.ports.clock import Clock, SystemClock
-from hindsight_aws.settings import Settings, WrongSetting, load_settings
+from hindsight_aws.settings import Settings, load_settings
 from hindsight_aws.store.postgres import PostgresStore
+from hindsight_aws.telemetry.logs import write_logs
 
 if TYPE_CHECKING:
-    from hindsight_aws.aws.bedrock import BedrockClients
+    from hindsight_aws.aws.bedrock.models import BedrockModels
     from hindsight_aws.consolidate.ports import ConsolidationPorts
     from hindsight_aws.curation.ports import CurationPorts
     from hindsight_aws.documents.ports import DocumentPorts
+    from hindsight_aws.erasure.ports import ErasurePorts
     from hindsight_aws.files.ports import ConversionPorts, FilesPorts
+    from hindsight_aws.knowledge.ports import SearchPorts
     from hindsight_aws.links.ports import LinkPorts
     from hindsight_aws.mental_models.keeper import PageKeeper
     from hindsight_aws.mental_models.ports import ModelsDoor
     from hindsight_aws.ports.files import FileStore
+    from hindsight_aws.ports.marks import SweepMarks, WorkMark
     from hindsight_aws.ports.model_gateway import Embedder, Reranker, TextModel
     from hindsight_aws.ports.screening import ContentGuard
     from hindsight_aws.ports.wakeups import Wakeups
+    from hindsight_aws.reembedding.ports import ReembeddingPorts
     from hindsight_aws.reflect.ports import ReflectDoor, ReflectPorts
     from hindsight_aws.retain.ports import RetainPorts
+    from hindsight_aws.transfer.ports import TransferPorts
+    from hindsight_aws.usage.requests import RequestMeter
     from hindsight_aws.webhooks.ports import DeliverPorts, SendPorts
-
 
 _FIRST_EVENTS_NEED: Final = (
     "boto3",
-    "hindsight_aws.aws.bedrock",
-    "hindsight_aws.aws.sqs",
-    "hindsight_aws.aws.stepfunctions",
+    *(f"hindsight_aws.aws.{name}" for name in ("bedrock.models", "sqs", "stepfunctions")),
     *(f"hindsight_aws.store.{name}" for name in ("banks", "documents", "operations", "recall", "reflect", "usage")),
 )
-
-
-def content_guard_of(named: str) -> ContentGuard:
-    """The guard whose class is named `module:Class`.  Raises WrongSetting where there is none, or it is no guard."""
-    module, _, name = named.partition(":")
-    try:
-        guard: ContentGuard = getattr(import_module(module), name)()
-    except (ImportError, AttributeError, TypeError) as fault:
-        raise WrongSetting(f"HINDSIGHT_CONTENT_GUARD: {named} cannot be made: {fault}") from fault
-    if not callable(getattr(guard, "find", None)):
-        raise WrongSetting(f"HINDSIGHT_CONTENT_GUARD: {named} has no method `find`")
-    return guard
 
 
 class Runtime:
@@ -64,7 +56,7 @@ class Runtime:
     def from_environment(cls) -> Runtime:
         """The runtime of this process.  Raises WrongSetting naming the variable."""
         settings = load_settings()
-        logging.getLogger().setLevel(settings.hindsight_log_level)
+        write_logs(settings.hindsight_log_level, as_json=settings.hindsight_environment == "cloud")
         runtime = cls(settings)
         if settings.hindsight_content_guard:
             _ = runtime.content_guard  # one that is not there stops the process now, not its first retain
@@ -76,6 +68,27 @@ class Runtime:
         for name in _FIRST_EVENTS_NEED:
             import_module(name)
 
+    def prepare_for_snapshot(self) -> None:
+        """Imports what first events would wait for, and lets go of connections, clients and what they remember."""
+        self.import_for_first_events()
+        self._let_go()
+
+    def renew_after_restore(self) -> None:
+        """Lets go once more: a part that was made on the way to the snapshot belongs to no environment."""
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Forgets every part, so that each is made anew when it is asked for: with its own socket, token and clock."""
+        store = self.__dict__.get("store")
+        if store is not None:
+            store.close()
+        for name in self.__dict__.keys() - {"settings", "clock"}:
+            del self.__dict__[name]
+
+    def watched(self, function: str) -> Watching:
+        """Makes a handler of the function's events one of which all is told: log lines, metrics and spans."""
+        return watch_of(self.settings).over(function)
+
     @cached_property
     def store(self) -> PostgresStore:
         """The database, as this function's own role."""
@@ -85,50 +98,58 @@ class Runtime:
             login(self.settings),
             self.settings.hindsight_database_connect_seconds,
             self.settings.hindsight_statement_timeout_ms,
+            self.work_mark,
         )
+
+    @cached_property
+    def work_mark(self) -> WorkMark | None:
+        """What says that work may be committed here; None where no database pauses."""
+        if not self.settings.hindsight_marks_set_in:
+            return None
+        from hindsight_aws.aws.marks import S3WorkMark
+
+        return S3WorkMark(self.settings, self.clock)
+
+    @cached_property
+    def sweep_marks(self) -> SweepMarks | None:
+        """What tells the sweep whether the database need be asked; None where it is asked at each tick."""
+        if not self.settings.hindsight_marks_read_in:
+            return None
+        from hindsight_aws.aws.marks import S3SweepMarks
+
+        return S3SweepMarks(self.settings)
+
+    @cached_property
+    def requests(self) -> RequestMeter:
+        """What counts the requests of tenants that may make only so many."""
+        from hindsight_aws.usage.requests import RequestMeter
+
+        return RequestMeter(self.store, self.clock)
 
     @cached_property
     def embedder(self) -> Embedder:
         """The embedding model."""
-        from hindsight_aws.aws.bedrock import BedrockEmbedder
-
-        return BedrockEmbedder(
-            self._bedrock,
-            self.settings.hindsight_api_embeddings_model,
-            in_flight=self.settings.hindsight_api_embeddings_parallelism,
-        )
+        return self._models.embedder()
 
     @cached_property
     def text_model(self) -> TextModel | None:
         """The text model, or None where the settings say there is none."""
-        if self.settings.hindsight_api_llm_provider == "none":
-            return None
-        from hindsight_aws.aws.bedrock import BedrockTextModel
-
-        return BedrockTextModel(self._bedrock)
+        return None if self.settings.hindsight_api_llm_provider == "none" else self._models.text_model()
 
     @cached_property
     def probed_model(self) -> TextModel | None:
         """The text model as its health is asked about, which waits for no answer long; None where there is none."""
         if self.settings.hindsight_api_llm_provider == "none":
             return None
-        from hindsight_aws.aws.bedrock import BedrockClients, BedrockLimits, BedrockTextModel
         from hindsight_aws.banks.model_health import LONGEST_ANSWER_S
 
-        return BedrockTextModel(
-            BedrockClients(self.settings.aws_region, BedrockLimits(read_timeout_s=LONGEST_ANSWER_S))
-        )
+        return self._models.impatient_text_model(LONGEST_ANSWER_S)
 
     @cached_property
     def reranker(self) -> Reranker | None:
         """The rerank model, or None where none is configured."""
         model = self.settings.hindsight_api_reranker_model
-        if model is None:
-            return None
-        from hindsight_aws.aws.bedrock import BedrockReranker
-
-        region = self.settings.hindsight_rerank_region
-        return BedrockReranker(self._bedrock if region is None else self._bedrock_in(region), model)
+        return None if model is None else self._models.reranker(model)
 
     @cached_property
     def wakeups(self) -> Wakeups:
@@ -150,7 +171,11 @@ class Runtime:
     def content_guard(self) -> ContentGuard | None:
         """The deployment's own guard, if it names one.  Raises WrongSetting where that is none."""
         named = self.settings.hindsight_content_guard
-        return content_guard_of(named) if named else None
+        if not named:
+            return None
+        from hindsight_aws.screening.named_guard import content_guard_of
+
+        return content_guard_of(named)
 
     @cached_property
     def file_store(self) -> FileStore:
@@ -176,6 +201,27 @@ class Runtime:
         return ConversionPorts(self.retain_ports, self.file_store, converter)
 
     @cached_property
+    def search_ports(self) -> SearchPorts:
+        """All that searching the knowledge base needs."""
+        from hindsight_aws.knowledge.ports import SearchPorts
+
+        return SearchPorts(self.store, self.embedder, self.settings, self.clock)
+
+    @cached_property
+    def transfer_ports(self) -> TransferPorts:
+        """All that transfers need."""
+        from hindsight_aws.transfer.ports import TransferPorts
+
+        return TransferPorts(self.store, self.file_store, self.embedder, self.wakeups, self.clock, self.settings)
+
+    @cached_property
+    def reembedding_ports(self) -> ReembeddingPorts:
+        """All that embedding banks anew needs."""
+        from hindsight_aws.reembedding.ports import ReembeddingPorts
+
+        return ReembeddingPorts(self.store, self.embedder, self.wakeups, self.clock, self.settings)
+
+    @cached_property
     def consolidation_ports(self) -> ConsolidationPorts:
         """All that consolidation needs."""
         from hindsight_aws.consolidate.ports import ConsolidationPorts
@@ -197,6 +243,16 @@ class Runtime:
         return DocumentPorts(self.store, self.wakeups, self.settings)
 
     @cached_property
+    def erasure_ports(self) -> ErasurePorts:
+        """All that erasures need; who has no bucket or key leaves stored files and signatures to the sweep."""
+        from hindsight_aws.aws.signing import KmsSigner
+        from hindsight_aws.erasure.ports import ErasurePorts
+
+        files = self.file_store if self.settings.hindsight_bucket else None
+        signer = KmsSigner(self.settings) if self.settings.hindsight_receipt_key else None
+        return ErasurePorts(self.store, self.wakeups, self.settings, files, signer)
+
+    @cached_property
     def link_ports(self) -> LinkPorts:
         """All that link maintenance needs."""
         from hindsight_aws.links.ports import LinkPorts
@@ -210,7 +266,7 @@ class Runtime:
         from hindsight_aws.reflect.searches import RecallSearches
 
         searches = RecallSearches(self.store, self.embedder, self.reranker, self.settings, self.clock)
-        return ReflectPorts(self.store, self.text_model, searches, self.settings, self.page_keeper)
+        return ReflectPorts(self.store, self.text_model, searches, self.settings, self.page_keeper, self.clock)
 
     @cached_property
     def page_keeper(self) -> PageKeeper:
@@ -227,7 +283,8 @@ class Runtime:
         from hindsight_aws.reflect.ports import ReflectDoor
 
         arn = self.settings.hindsight_workflow_reflect_arn
-        return ReflectDoor(self.store, StepFunctionsWorkflows(self.settings.aws_region, arn), self.settings)
+        workflows = StepFunctionsWorkflows(self.settings.aws_region, arn)
+        return ReflectDoor(self.store, workflows, self.settings, self.clock)
 
     @cached_property
     def models_door(self) -> ModelsDoor:
@@ -256,14 +313,7 @@ class Runtime:
         return SendPorts(outbound, SqsWebhookMessages(self.settings), self.clock)
 
     @cached_property
-    def _bedrock(self) -> BedrockClients:
-        return self._bedrock_in(self.settings.aws_region)
+    def _models(self) -> BedrockModels:
+        from hindsight_aws.aws.bedrock.models import BedrockModels
 
-    def _bedrock_in(self, region: str) -> BedrockClients:
-        from hindsight_aws.aws.bedrock import BedrockClients, BedrockLimits
-
-        limits = BedrockLimits(
-            read_timeout_s=self.settings.hindsight_api_llm_timeout,
-            connections=self.settings.hindsight_api_embeddings_parallelism + 2,
-        )
-        return BedrockClients(region, limits)
+        return BedrockModels(self.settings)

@@ -6,6 +6,7 @@ import itertools
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import TypeAlias
 
 import psycopg
@@ -15,7 +16,8 @@ from hindsight_aws.jobs.reflect import run_step
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
-from hindsight_aws.ports.store import DueBy, DueWork, KeyRecord, Transaction
+from hindsight_aws.ports.store import Backlog, DueBy, DueWork, Transaction
+from hindsight_aws.ports.tenants import KeyRecord
 from hindsight_aws.reflect import model_step, runs, steps, tool_step
 from hindsight_aws.reflect.ports import ReflectPorts
 from hindsight_aws.reflect.request import ReflectRequest
@@ -71,6 +73,12 @@ class Process:
         raise NotImplementedError
 
     def due_work(self, at_most: int, due_by: DueBy) -> list[DueWork]:
+        raise NotImplementedError
+
+    def backlog(self, due_by: DueBy) -> Backlog:
+        raise NotImplementedError
+
+    def next_due(self, due_by: DueBy) -> datetime | None:
         raise NotImplementedError
 
     def run(self, rig: Rig, event: JsonObject) -> JsonObject:

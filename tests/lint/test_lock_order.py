@@ -118,6 +118,10 @@ def test_what_pages_rest_on_is_locked_by_memory_before_it_is_written(statement: 
         ("mental_models/manage.py", "tx.mental_models.remove(", "tx.refreshes.stop_all("),
         ("store/mental_models.py", '_SQL["put_off_mending"]', "self._trim(bank_id, page_id)\n\n    def move"),
         ("reflect/steps.py", ".failed(tx, run", "tx.reflect.fail("),
+        ("knowledge/manage.py", "tx.refreshes.open(", "tx.mental_models.hold("),
+        ("knowledge/manage.py", "tx.mental_models.hold(", "tx.knowledge.change(bank.bank_id, after)"),
+        ("mental_models/manage.py", "tx.knowledge.hold(", "tx.mental_models.hold("),
+        ("banks/template.py", "tx.knowledge.hold(", "tx.refreshes.open("),
     ],
 )
 def test_an_operation_is_locked_before_its_page_and_its_run(module: str, first: str, then: str) -> None:

@@ -87,6 +87,8 @@ def test_every_locked_version_is_exact_and_hashed(group: str) -> None:
 
 
 def test_groups_agree_on_versions_with_what_is_tested(group: str) -> None:
+    if group == "ecosystem":
+        pytest.skip("is installed apart from all others")
     tested: dict[NormalizedName, set[str]] = {}
     for pin in _pins("dev"):
         tested.setdefault(pin.name, set()).add(str(pin.requirement.specifier))

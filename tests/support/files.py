@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 from uuid import uuid4
 
 import httpx
@@ -38,6 +38,18 @@ class MemoryFiles:
         self._reach()
         body = self.objects.get(key)
         return None if body is None or len(body) > at_most else body
+
+    def put_file(self, key: str, file: IO[bytes], content_type: str) -> None:
+        self._reach()
+        file.seek(0)
+        self.objects[key] = file.read()
+
+    def fetch(self, key: str, file: IO[bytes], at_most: int) -> bool:
+        body = self.get(key, at_most)
+        return body is not None and file.write(body) > 0
+
+    def address(self, key: str, filename: str, seconds: int) -> str:
+        return f"https://bucket.example/{key}?name={filename}"
 
     def delete(self, key: str) -> None:
         self._reach()

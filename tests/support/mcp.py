@@ -18,22 +18,11 @@ from tests.support.api import Answer, Caller, FakeRuntime, app_of
 Kept = TypeVar("Kept")
 _FIXTURE = Path(__file__).parents[1] / "fixtures" / "hindsight-1.1.0" / "mcp-tools.json"
 
-NOT_BUILT = {
-    "get_knowledge_base_tree",
-    "search_knowledge_base",
-    "get_knowledge_page",
-    "create_knowledge_folder",
-    "create_knowledge_page",
-    "update_knowledge_node",
-    "delete_knowledge_node",
-}
-"""Tools of the recorded server that ours does not list, because what they are about is not built."""
-
 
 def recorded_tools(kind: str) -> Mapping[str, Any]:
     """The recorded server's tools by name; `kind` is `multi` or `single`."""
     tools: Mapping[str, Any] = json.loads(_FIXTURE.read_text(encoding="utf-8"))[kind]
-    return {name: tool for name, tool in tools.items() if name not in NOT_BUILT}
+    return tools
 
 
 def in_session(

@@ -26,6 +26,7 @@ from hindsight_aws.errors import (
 from hindsight_aws.model.ids import BankId, OperationId, ScopeId, TenantId
 from hindsight_aws.ports.model_gateway import (
     CallStatus,
+    Embedder,
     Embedding,
     EmbeddingPurpose,
     JsonObject,
@@ -122,7 +123,7 @@ class ScriptedModel:
 class HashEmbedder:
     """An Embedder whose vectors are bags of hashed words: equal texts have equal vectors, shared words make near.
 
-    `fixed` overrides a text's vector; `same` gives every text one vector.
+    `fixed` overrides a text's vector; `same` gives every text one vector; `others` are served besides, by model.
     """
 
     def __init__(self, model: str = "hash-embedder", dimension: int = 512) -> None:
@@ -132,6 +133,10 @@ class HashEmbedder:
         self.same = False
         self.texts: list[str] = []
         self.failures: list[HindsightError] = []
+        self.others: dict[str, HashEmbedder] = {}
+
+    def of(self, model: str | None) -> Embedder | None:
+        return self if model in (None, self._model) else self.others.get(model or "")
 
     @property
     def model(self) -> str:
@@ -169,6 +174,7 @@ class NotedWakeups:
     def __init__(self) -> None:
         self.operations: list[tuple[TenantId, OperationId, int]] = []
         self.conversions: list[tuple[TenantId, OperationId, int]] = []
+        self.transfers: list[tuple[TenantId, OperationId, int]] = []
         self.scopes: list[tuple[TenantId, BankId, ScopeId]] = []
         self.delays: list[int] = []
         self.refreshes: list[tuple[TenantId, BankId]] = []
@@ -178,6 +184,9 @@ class NotedWakeups:
 
     def wake_operations(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
         self.operations += [(tenant_id, operation_id, delay_s) for operation_id in operation_ids]
+
+    def wake_transfers(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
+        self.transfers += [(tenant_id, operation_id, delay_s) for operation_id in operation_ids]
 
     def wake_conversions(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
         self.conversions += [(tenant_id, operation_id, delay_s) for operation_id in operation_ids]

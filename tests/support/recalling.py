@@ -11,6 +11,7 @@ from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.recalled import RecallAnswer
 from hindsight_aws.ports.model_gateway import (
     CallStatus,
+    Embedder,
     Embedding,
     EmbeddingPurpose,
     ModelUsage,
@@ -36,6 +37,9 @@ class ToldEmbedder:
     asked: list[str] = field(default_factory=list)
     model: str = "amazon.titan-embed-text-v2:0"
     dimension: int = DIMENSIONS
+
+    def of(self, model: str | None) -> Embedder | None:
+        return self if model in (None, self.model) else None
 
     def embed(self, texts: Sequence[str], purpose: EmbeddingPurpose, usage: UsageSink) -> list[Embedding]:
         self.asked += texts

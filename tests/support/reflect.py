@@ -15,7 +15,7 @@ from hindsight_aws.mental_models.keeper import PageKeeper
 from hindsight_aws.mental_models.ports import PagePorts
 from hindsight_aws.model.ids import BankId, RunId, TenantId
 from hindsight_aws.model.principal import Principal
-from hindsight_aws.ports.clock import SystemClock
+from hindsight_aws.ports.clock import Clock, SystemClock
 from hindsight_aws.ports.model_gateway import (
     JsonObject,
     ModelCall,
@@ -146,6 +146,7 @@ class Rig:
     bank: str = "bank"
     woken: list[tuple[TenantId, BankId]] = field(default_factory=list)
     """Banks whose refreshes the steps woke."""
+    clock: Clock = field(default_factory=SystemClock)
     workflows: InlineWorkflows = field(init=False)
 
     def __post_init__(self) -> None:
@@ -156,14 +157,14 @@ class Rig:
     @property
     def ports(self) -> ReflectPorts:
         """What the steps are given."""
-        searches = RecallSearches(self.store, self.embedder, None, self.settings, SystemClock())
+        searches = RecallSearches(self.store, self.embedder, None, self.settings, self.clock)
         pages = PageKeeper(PagePorts(self.store, self.embedder, self.settings))
-        return ReflectPorts(self.store, self.model, searches, self.settings, pages)
+        return ReflectPorts(self.store, self.model, searches, self.settings, pages, self.clock)
 
     @property
     def door(self) -> ReflectDoor:
         """What the API is given."""
-        return ReflectDoor(self.store, self.workflows, self.settings)
+        return ReflectDoor(self.store, self.workflows, self.settings, self.clock)
 
     @property
     def principal(self) -> Principal:

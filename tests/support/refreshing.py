@@ -18,7 +18,7 @@ from hindsight_aws.model.ids import OperationId, TenantId
 from hindsight_aws.model.mental_model import MentalModel
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.tags import TagFilter
-from hindsight_aws.ports.clock import SystemClock
+from hindsight_aws.ports.clock import Clock, SystemClock
 from hindsight_aws.ports.curation import Indexing, Rewrite
 from hindsight_aws.ports.mental_models import ModelView, Past
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
@@ -59,7 +59,7 @@ class Garden:
     """A bank with mental models, and all that refreshes them."""
 
     rig: Rig
-    clock: SystemClock = field(default_factory=SystemClock)
+    clock: Clock = field(default_factory=SystemClock)
 
     @property
     def door(self) -> ModelsDoor:

@@ -26,7 +26,7 @@ from tests.support.bedrock import Bedrock
 if TYPE_CHECKING:
     from infra.local.stack import LocalStack
 
-QUEUES: Final = ("convert", "ingest", "consolidate", "deliver", "send")
+QUEUES: Final = ("convert", "transfer", "ingest", "consolidate", "deliver", "send")
 _PATIENCE_S: Final = 150.0
 _ROOT: Final = "/v1/default/banks"
 
@@ -98,6 +98,10 @@ class World:
     def sql(self, statement: str, *params: object) -> list[dict[str, Any]]:
         """Rows past every policy."""
         return self.rows.execute(statement.encode(), params).fetchall()
+
+    def sql_done(self, statement: str, *params: object) -> int:
+        """Runs a statement that answers no rows, past every policy; how many rows it touched."""
+        return self.rows.execute(statement.encode(), params).rowcount
 
     def bank_ids(self, banks: Sequence[str]) -> list[BankId]:
         """The ids of those of the banks that exist."""

@@ -17,7 +17,7 @@ from hindsight_aws.api.app import GROUPS
 from hindsight_aws.jobs.message import ids_of
 from hindsight_aws.webhooks.messages import order_of
 from infra.topology import TOPOLOGY, Route
-from tests.bench.cold import event_of
+from tests.bench.cold_events import event_of
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _WEB = {"fastapi", "starlette", "mangum", "anyio", "opentelemetry", "hindsight_aws.api"}
@@ -30,6 +30,7 @@ _USE_CASES = {
     "mcp": {"retain", "recall", "documents", "curation", "consolidate", "reflect", "mental_models"},
     "ingest": {"retain"},
     "convert": {"retain", "files"},
+    "transfer": {"retain"},
     "consolidate": {"consolidate", "mental_models"},
     "reflect_step": {"reflect"},
     "sweep": {"consolidate", "reflect", "mental_models"},

@@ -22,15 +22,16 @@ API_VERSION = "1.1.0"
 
 # A tool of MCP asks the routes themselves, so its function serves those that tools ask.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "retain": ("retain", "dry_run", "files", "model_health"),
+    "retain": ("retain", "dry_run", "files", "model_health", "transfer"),
     "recall": ("recall",),
-    "reflect": ("reflect", "mental_model_refreshes", "template_import"),
+    "reflect": ("reflect", "mental_model_refreshes", "knowledge_refreshes", "template_import"),
     "mcp": (
         "mcp",
         "retain",
         "recall",
         "reflect",
         "mental_model_refreshes",
+        "knowledge_refreshes",
         "banks",
         "config",
         "memories",
@@ -41,12 +42,16 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "stats",
         "directives",
         "mental_models",
+        "knowledge",
     ),
     "admin": (
+        "documentation",
         "health",
         "banks",
         "aliases",
         "audit",
+        "erasure",
+        "reembedding",
         "config",
         "memories",
         "observations",
@@ -62,9 +67,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "consolidation",
         "directives",
         "mental_models",
+        "knowledge",
         "webhooks",
         "prompt_preview",
         "templates",
+        "downloads",
         "unserved",
         "elsewhere",
     ),
@@ -78,6 +85,8 @@ def create_app(groups: Collection[str], services: Services) -> FastAPI:
         title="Hindsight on AWS",
         version=API_VERSION,
         strict_content_type=False,
+        # Each function knows its own routes alone: routes/documentation.py serves the document of all, from this host.
+        openapi_url=None,
         middleware=[
             Middleware(
                 GZipMiddleware, minimum_size=services.settings.hindsight_api_gzip_min_size, compresslevel=_GZIP_LEVEL

@@ -20,24 +20,30 @@ from starlette.responses import Response
 from hindsight_aws import errors
 from hindsight_aws.api.echo import harmless, shown
 from hindsight_aws.errors import ContentRefused, HindsightError, InvalidField
+from hindsight_aws.model.metric import Metric
 from hindsight_aws.settings import WrongSetting
+from hindsight_aws.telemetry import measure
 
 _LOG = logging.getLogger(__name__)
 _MOST_ERRORS = 50
 _SHORTEST_WAIT_S, _LONGEST_WAIT_S = 1, 60
+_RESUMES_IN_S = 5
 
 _STATUS: tuple[tuple[type[HindsightError], int], ...] = (
     (errors.NotFound, 404),
     (errors.Conflict, 409),
     (errors.TooLarge, 413),
     (errors.ContentRefused, 422),
+    (errors.InvalidField, 422),
     (errors.InvalidRequest, 400),
     (errors.AccessDenied, 403),
     (errors.Unauthenticated, 401),
+    (errors.LimitReached, 429),
     (errors.WorkDeferred, 503),
     (errors.WorkSuperseded, 503),
     (errors.WorkRaced, 503),
     (errors.FilesUnavailable, 503),
+    (errors.SignerUnavailable, 503),
     (errors.FileUnreadable, 422),
     (errors.DatabaseUnavailable, 503),
     (errors.DatabaseTooSlow, 504),
@@ -77,8 +83,13 @@ def _on_known(_request: Request, error: Exception) -> Response:
     if status == 401:
         return detail(f"Authentication failed: {error}", status)
     if status >= 500:
+        _count(status)
         _LOG.error("answered %d: %s", status, error, exc_info=error)
-    if status == 503:
+    if isinstance(error, errors.DatabaseUnavailable):
+        # A paused database resumes within half a minute, of which the call has waited most.
+        body = {"detail": harmless(str(error)), "code": "database_unavailable"}
+        return _answer(body, status, {"Retry-After": str(_RESUMES_IN_S)})
+    if status in (429, 503):
         return detail(str(error), status, {"Retry-After": str(_wait_of(error))})
     return detail(_OUR_FAULT if status == 500 else str(error), status)
 
@@ -91,7 +102,14 @@ def _on_invalid(_request: Request, error: Exception) -> Response:
 
 
 def _on_unknown(_request: Request, _error: Exception) -> Response:
+    _count(500)
     return detail(_OUR_FAULT, 500)
+
+
+def _count(status: int) -> None:
+    """Counts an answer that is nobody's deliberate one; by 503 a call is deferred."""
+    if status != 503:
+        measure(Metric.SERVER_ERRORS)
 
 
 def _wait_of(error: HindsightError) -> int:

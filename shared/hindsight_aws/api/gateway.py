@@ -40,6 +40,13 @@ def _loop() -> asyncio.AbstractEventLoop:
     return asyncio.new_event_loop()
 
 
+def close_loop() -> None:
+    """Closes the event loop, with its files; the next event makes another."""
+    if _loop.cache_info().currsize:
+        _loop().close()
+        _loop.cache_clear()
+
+
 def with_encoded_path(event: LambdaEvent) -> LambdaEvent:
     """The event with its path percent-encoded, as Mangum decodes it once more.
 

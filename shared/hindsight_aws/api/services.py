@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from hindsight_aws.consolidate.ports import ConsolidationPorts
     from hindsight_aws.curation.ports import CurationPorts
     from hindsight_aws.documents.ports import DocumentPorts
+    from hindsight_aws.erasure.ports import ErasurePorts
     from hindsight_aws.files.ports import FilesPorts
+    from hindsight_aws.knowledge.ports import SearchPorts
     from hindsight_aws.mental_models.ports import ModelsDoor
+    from hindsight_aws.ports.files import FileStore
     from hindsight_aws.ports.model_gateway import Embedder, Reranker, TextModel
+    from hindsight_aws.reembedding.ports import ReembeddingPorts
     from hindsight_aws.reflect.ports import ReflectDoor
     from hindsight_aws.retain.ports import RetainPorts
+    from hindsight_aws.transfer.ports import TransferPorts
+    from hindsight_aws.usage.requests import RequestMeter
 
 
 class Services(Protocol):
@@ -36,6 +42,11 @@ class Services(Protocol):
     @property
     def clock(self) -> Clock:
         """The time."""
+        ...
+
+    @property
+    def requests(self) -> RequestMeter:
+        """What counts the requests of tenants that may make only so many."""
         ...
 
     @property
@@ -91,4 +102,29 @@ class Services(Protocol):
     @property
     def curation_ports(self) -> CurationPorts:
         """All that corrections by hand need."""
+        ...
+
+    @property
+    def erasure_ports(self) -> ErasurePorts:
+        """All that erasures need."""
+        ...
+
+    @property
+    def file_store(self) -> FileStore:
+        """The bucket."""
+        ...
+
+    @property
+    def reembedding_ports(self) -> ReembeddingPorts:
+        """All that asking for banks to be embedded anew needs."""
+        ...
+
+    @property
+    def search_ports(self) -> SearchPorts:
+        """All that searching the knowledge base needs."""
+        ...
+
+    @property
+    def transfer_ports(self) -> TransferPorts:
+        """All that asking for transfers needs."""
         ...

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from hindsight_aws.api import audit
 from hindsight_aws.api.echo import harmless
 from hindsight_aws.api.errors import detail, status_of
+from hindsight_aws.api.observed import observed
 from hindsight_aws.api.services import Services
 from hindsight_aws.errors import HindsightError
 
@@ -80,7 +81,8 @@ class ReportingRoute(APIRoute):
                 request.scope[_IGNORED] = ", ".join(_printable(name) for name in ignored[:_MOST_NAMED])
             if may_be_empty and not (await request.body()).strip():
                 request = Request(request.scope, _nothing)
-            return await audited(request)
+            with observed(request, self.name, self.path):
+                return await audited(request)
 
         async def audited(request: Request) -> Response:
             if not audit.is_noted(request.method, self.name):

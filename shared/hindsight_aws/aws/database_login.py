@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from hindsight_aws.settings import Settings, WrongSetting
@@ -33,8 +34,13 @@ def login(settings: Settings) -> Callable[[], str]:
 def administrator_url(settings: Settings, secrets: SecretsManagerClient | None = None) -> str:
     """The connection string of the administrator that may migrate: the setting, with the secret's user and password.
 
-    Raises: WrongSetting when the secret holds neither.
+    Raises: WrongSetting when the secret holds neither, or when the setting, of which it repeats nothing, is no
+    connection string.
     """
+    try:
+        conninfo_to_dict(settings.hindsight_database_url)
+    except ProgrammingError:  # which quotes what it cannot read, a password too
+        raise WrongSetting("HINDSIGHT_DATABASE_URL: not a connection string of Postgres") from None
     if not settings.hindsight_database_secret_arn:
         return settings.hindsight_database_url
     found = json.loads(

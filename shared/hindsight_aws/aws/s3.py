@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal
+from typing import IO, TYPE_CHECKING, Final
 
+from hindsight_aws.aws.s3_client import s3_client
 from hindsight_aws.errors import FilesUnavailable
 from hindsight_aws.ports.files import UploadTicket
 from hindsight_aws.settings import Settings
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _CONNECT_S: Final = 3
 _READ_S: Final = 30
+_PIECE: Final = 1024 * 1024
 _MISSING: Final = frozenset({403, 404})
 
 
@@ -47,6 +49,28 @@ class S3Files:
                 return None if answer["ContentLength"] > at_most else stream.read()
         return None
 
+    def put_file(self, key: str, file: IO[bytes], content_type: str) -> None:
+        file.seek(0)
+        with _failures("stored"):
+            self._client.put_object(Bucket=self._bucket, Key=key, Body=file, ContentType=content_type)
+
+    def fetch(self, key: str, file: IO[bytes], at_most: int) -> bool:
+        with suppress(_NotThere), _failures("read"):
+            answer = self._client.get_object(Bucket=self._bucket, Key=key)
+            with answer["Body"] as stream:
+                if answer["ContentLength"] > at_most:
+                    return False
+                while piece := stream.read(_PIECE):
+                    file.write(piece)
+            return True
+        return False
+
+    def address(self, key: str, filename: str, seconds: int) -> str:
+        """The name is a signed parameter that S3 answers with as a header."""
+        named = {"ResponseContentDisposition": f'attachment; filename="{filename}"'}
+        bound = {"Bucket": self._bucket, "Key": key, **named}
+        return self._client.generate_presigned_url("get_object", Params=bound, ExpiresIn=seconds)
+
     def delete(self, key: str) -> None:
         with _failures("deleted"):
             self._client.delete_object(Bucket=self._bucket, Key=key)
@@ -60,22 +84,7 @@ class S3Files:
 
     @cached_property
     def _client(self) -> S3Client:
-        import boto3
-        from botocore.config import Config
-
-        # One name for a bucket in every region, as the endpoint policy and the presigned address need it; on the
-        # laptop the bucket's name cannot become part of a loopback host.
-        style: Literal["path", "virtual"] = "path" if self._settings.hindsight_environment == "local" else "virtual"
-        config = Config(
-            signature_version="s3v4",
-            s3={"addressing_style": style, "us_east_1_regional_endpoint": "regional"},
-            connect_timeout=_CONNECT_S,
-            read_timeout=_READ_S,
-            retries={"total_max_attempts": 2, "mode": "standard"},
-            request_checksum_calculation="when_required",
-            response_checksum_validation="when_required",
-        )
-        return boto3.session.Session().client("s3", region_name=self._settings.aws_region, config=config)
+        return s3_client(self._settings, connect_s=_CONNECT_S, read_s=_READ_S, attempts=2)
 
 
 class _NotThere(FilesUnavailable):

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
 from uuid import UUID
 
 from hindsight_aws.model.ids import BankId, OperationId, ScopeId, TenantId
 from hindsight_aws.settings import Settings
+from hindsight_aws.telemetry import outgoing_trace
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+    from mypy_boto3_sqs.type_defs import MessageSystemAttributeValueTypeDef, SendMessageBatchRequestEntryTypeDef
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +42,10 @@ class SqsWakeups:
     def wake_conversions(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
         bodies = [{"tenant_id": str(tenant_id), "operation_id": str(operation_id)} for operation_id in operation_ids]
         self._send(self._settings.hindsight_queue_convert_url, tenant_id, bodies, delay_s)
+
+    def wake_transfers(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
+        bodies = [{"tenant_id": str(tenant_id), "operation_id": str(operation_id)} for operation_id in operation_ids]
+        self._send(self._settings.hindsight_queue_transfer_url, tenant_id, bodies, delay_s)
 
     def wake_scopes(self, tenant_id: TenantId, bank_id: BankId, scope_ids: Sequence[ScopeId], delay_s: int = 0) -> None:
         place = {"tenant_id": str(tenant_id), "bank_id": str(bank_id)}
@@ -82,6 +87,9 @@ class SqsWakeups:
                 }
                 for place, body in enumerate(group)
             ]
+            if trace := trace_attribute():
+                for entry in entries:
+                    entry["MessageSystemAttributes"] = trace["MessageSystemAttributes"]
             try:
                 refused = self._client.send_message_batch(QueueUrl=url, Entries=entries).get("Failed", [])
             except (BotoCoreError, ClientError) as error:
@@ -98,6 +106,18 @@ class SqsWakeups:
 
         config = Config(retries={"total_max_attempts": 1}, connect_timeout=_CONNECT_S, read_timeout=_READ_S)
         return boto3.session.Session().client("sqs", region_name=self._settings.aws_region, config=config)
+
+
+class _TraceAttribute(TypedDict, total=False):
+    MessageSystemAttributes: Mapping[Literal["AWSTraceHeader"], MessageSystemAttributeValueTypeDef]
+
+
+def trace_attribute() -> _TraceAttribute:
+    """What of a message's entry carries the trace on; nothing where none is recorded."""
+    header = outgoing_trace()
+    if header is None:
+        return {}
+    return {"MessageSystemAttributes": {"AWSTraceHeader": {"StringValue": header, "DataType": "String"}}}
 
 
 def _groups(bodies: Sequence[dict[str, str]]) -> Iterator[Sequence[dict[str, str]]]:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from hindsight_aws.errors import WorkDeferred
 from hindsight_aws.model.ids import TenantId
+from hindsight_aws.telemetry import outgoing_trace
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions.client import SFNClient
@@ -31,7 +32,13 @@ class StepFunctionsWorkflows:
 
         ids = {"tenant_id": str(tenant_id), "bank_id": str(bank_id), "run_id": str(run_id), "turn": 0}
         try:
-            self._client.start_execution(stateMachineArn=self._reflect_arn, name=str(run_id), input=json.dumps(ids))
+            trace = outgoing_trace()
+            self._client.start_execution(
+                stateMachineArn=self._reflect_arn,
+                name=str(run_id),
+                input=json.dumps(ids),
+                **({} if trace is None else {"traceHeader": trace}),
+            )
         except ClientError as error:
             if error.response["Error"]["Code"] != "ExecutionAlreadyExists":
                 raise WorkDeferred("the workflow service did not start the run") from error
@@ -49,4 +56,4 @@ class StepFunctionsWorkflows:
             read_timeout=_TIMEOUT_S,
             retries={"total_max_attempts": 2, "mode": "standard"},
         )
-        return boto3.client("stepfunctions", config=config)
+        return boto3.session.Session().client("stepfunctions", config=config)

@@ -9,6 +9,7 @@ import logging
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from hindsight_aws.aws.sqs import trace_attribute
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.settings import Settings
 
@@ -39,7 +40,11 @@ class SqsWebhookMessages:
             return
         try:
             self._client.send_message(
-                QueueUrl=url, MessageBody=body, MessageGroupId=str(tenant_id), DelaySeconds=delay_s
+                QueueUrl=url,
+                MessageBody=body,
+                MessageGroupId=str(tenant_id),
+                DelaySeconds=delay_s,
+                **trace_attribute(),
             )
         except (BotoCoreError, ClientError) as error:
             _log.warning("a message was not sent, the sweep will find its delivery: %s", type(error).__name__)

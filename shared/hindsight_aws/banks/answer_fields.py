@@ -5,7 +5,6 @@ from __future__ import annotations
 from hindsight_aws.banks.field import BankField, Kind, above_zero, at_least, between, one_of, strings
 from hindsight_aws.banks.shapes import check_boosts, check_default_options, check_trigger
 
-_NEEDS_PAGES = "knowledge pages are not served yet"
 _NEEDS_DECISIONS = "there is no decision model: every decision is the task's own model's"
 _POSITIVE = at_least(1)
 _TRAIT = between(1, 5)
@@ -112,10 +111,9 @@ REFLECT = (
     BankField(
         "knowledge_page_default_trigger",
         Kind.OBJECT,
-        "Trigger laid over the built-in one of new knowledge pages.",
+        "Trigger laid over the one that new pages of the knowledge base have (howto/knowledge-base.md).",
         check_trigger,
         "trigger fields",
-        without_effect=_NEEDS_PAGES,
     ),
     BankField(
         "reflect_use_decision_model",

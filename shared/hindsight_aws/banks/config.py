@@ -16,7 +16,9 @@ from hindsight_aws.banks.field import BankField, Kind, check_value, type_of
 from hindsight_aws.banks.fields import FIELDS
 from hindsight_aws.banks.server_fields import is_credential, is_server_level
 from hindsight_aws.errors import InvalidRequest
+from hindsight_aws.model.metric import Metric
 from hindsight_aws.settings import Settings, WrongSetting
+from hindsight_aws.telemetry import measure_once
 
 PREFIX = "HINDSIGHT_API_"
 LARGEST_CONFIG_CHARACTERS = 400_000
@@ -118,11 +120,15 @@ def server_defaults(settings: Settings) -> BankConfig:
 
     Raises: WrongSetting, naming the variable.
     """
-    config = _from_environment(settings.bank_defaults)
     try:
+        config = _from_environment(settings.bank_defaults)
         _check_chunk_size(f"{PREFIX}RETAIN_CHUNK_SIZE", config.retain_chunk_size, settings)
     except InvalidRequest as wrong:
+        measure_once(Metric.WRONG_DEFAULT)
         raise WrongSetting(str(wrong)) from None
+    except WrongSetting:
+        measure_once(Metric.WRONG_DEFAULT)
+        raise
     return replace(
         config,
         enable_observations=settings.hindsight_api_enable_observations,

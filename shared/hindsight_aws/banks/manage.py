@@ -1,4 +1,4 @@
-"""Create, change, configure and delete banks.  Called by api/; calls ports/banks in one unit of work each."""
+"""Create, change and configure banks.  Called by api/; calls ports/banks in one unit of work each."""
 
 from __future__ import annotations
 
@@ -103,20 +103,6 @@ def reset(store: Store, settings: Settings, principal: Principal, external_id: s
     return Configured(external_id, resolve(settings, {}), {})
 
 
-def delete(store: Store, principal: Principal, external_id: str) -> int:
-    """Removes a bank and all it holds; returns how many facts, observations, entities and documents went.
-
-    Guarantees: idempotent: a bank that is not there, or not covered by the key, counts 0.  Raises AccessDenied.
-    """
-    require(principal, Permission.ADMIN)
-    require_whole_bank(principal)
-    if not sees_bank(principal, external_id):
-        return 0
-    with store.transaction(principal.tenant_id) as tx:
-        bank = tx.banks.find(external_id)
-        return 0 if bank is None else tx.banks.delete(bank.bank_id)
-
-
 def _made_and_locked(tx: Transaction, external_id: str) -> Bank:
     """The bank, made if need be, then locked.
 
@@ -134,6 +120,9 @@ def _require_change(principal: Principal, external_id: str, change: BankChange) 
     require_bank(principal, external_id)
     if change.updates:
         _require_settings(principal, external_id)
+    if change.name is not None:
+        # Whoever sees any part of the bank is shown its name.
+        require_whole_bank(principal)
     if change.name is not None and len(change.name) > LONGEST_NAME:
         raise InvalidRequest(f"name must be at most {LONGEST_NAME} characters")
     if change.name is not None and "\x00" in change.name:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 
 from hindsight_aws.access import require, sees_bank
-from hindsight_aws.errors import ModelDenied, ModelError, ModelThrottled, ModelUnavailable, NotFound
+from hindsight_aws.errors import ModelDenied, ModelError, ModelThrottled, ModelUnavailable, NotFound, WorkDeferred
 from hindsight_aws.model.principal import Permission, Principal
+from hindsight_aws.ports.clock import Clock
 from hindsight_aws.ports.model_gateway import ModelCall, ModelUsage, TextModel
 from hindsight_aws.ports.store import Store
 from hindsight_aws.prompts.blocks import data_block
 from hindsight_aws.prompts.contract.consolidate import JUDGE_DUPLICATE
 from hindsight_aws.prompts.registry import prompt
 from hindsight_aws.settings import Settings
+from hindsight_aws.usage.allowance import Allowance, parked
 from hindsight_aws.usage.ledger import ledger_entries
 
 Status = Literal["connected", "not_configured", "auth_failed", "unreachable", "timeout"]
@@ -41,28 +44,49 @@ class OperationHealth:
 
 
 def check(
-    store: Store, model: TextModel | None, settings: Settings, principal: Principal, external_id: str
+    store: Store,
+    model: TextModel | None,
+    settings: Settings,
+    principal: Principal,
+    external_id: str,
+    clock: Clock,
 ) -> Sequence[OperationHealth]:
     """Asks each text model of the server once, a call of a few tokens about two sentences of ours.
 
     Guarantees: at most three calls, each of them in the ledger.  A bank that is not there is answered alike.
-    Raises: AccessDenied; NotFound where the check is switched off.
+    Raises: AccessDenied; NotFound where the check is switched off; LimitReached and ModelThrottled when the tenant may
+    not spend what the calls may cost.
     """
     require(principal, Permission.WRITE)
     if not settings.hindsight_api_enable_bank_llm_health:
         raise NotFound("Bank LLM health is disabled. Set HINDSIGHT_API_ENABLE_BANK_LLM_HEALTH=true to enable it.")
     if model is None:
         return [OperationHealth(name, "not_configured", None) for name in _models(settings)]
+    calls = {name: _call(name, principal, external_id) for name in _models(settings).values()}
+    allowance = Allowance(principal.tenant_id, clock)
+    _may_ask(store, principal, allowance, calls, clock)
     usages: list[ModelUsage] = []
-    asked: dict[str, tuple[Status, float]] = {}
-    for name in _models(settings).values():
-        if name not in asked:
-            asked[name] = _ask(model, _call(name, principal, external_id), usages)
+    asked = {name: _ask(model, call, usages) for name, call in calls.items()}
     with store.transaction(principal.tenant_id) as tx:
         bank = tx.banks.find(external_id) if sees_bank(principal, external_id) else None
         told = [replace(usage, task=LEDGER_TASK) for usage in usages]
         tx.usage.record(ledger_entries(told, principal.subject, None if bank is None else bank.bank_id))
+        allowance.settle(tx)
     return [OperationHealth(operation, *asked[name]) for operation, name in _models(settings).items()]
+
+
+def _may_ask(
+    store: Store, principal: Principal, allowance: Allowance, calls: Mapping[str, ModelCall], clock: Clock
+) -> None:
+    """Raises: LimitReached, or ModelThrottled where what is left is held by calls under way, unless all may be made."""
+    with store.transaction(principal.tenant_id) as tx:
+        refusal: WorkDeferred | None = parked(tx, clock.now())
+        for name, call in calls.items():
+            refusal = refusal or allowance.ask(tx, partial(dict, {name: call})).refusal
+        if refusal is not None:
+            allowance.settle(tx)
+    if refusal is not None:
+        raise refusal
 
 
 def _models(settings: Settings) -> dict[str, str]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hindsight_aws.errors import InvalidRequest
+from hindsight_aws.errors import InvalidField, InvalidRequest
+from hindsight_aws.model.principal import FACT_TYPES
 from hindsight_aws.model.screening import parse_policy
 from hindsight_aws.model.strategy import parse_new
+from hindsight_aws.model.trigger import Trigger, patched
 
 SCOPE_MODES = frozenset({"per_tag", "combined", "all_combinations", "shared"})
 _ARMS = ("semantic", "keyword", "graph", "temporal")
@@ -147,6 +149,9 @@ def check_default_options(name: str, value: object) -> None:
 
 def check_trigger(name: str, value: object) -> None:
     """Accepts part of a mental model's trigger.  Raises InvalidRequest naming the field."""
+    # Imported here: the functions that know no mental models read settings all the time, and check none.
+    from hindsight_aws.mental_models import check
+
     trigger = _object(name, value)
     _known(name, trigger, _BOOLEAN_TRIGGERS | _INTEGER_TRIGGERS | _OTHER_TRIGGERS)
     for key in sorted(_BOOLEAN_TRIGGERS):
@@ -162,6 +167,14 @@ def check_trigger(name: str, value: object) -> None:
     for key in ("fact_types", "exclude_mental_model_ids"):
         if trigger.get(key) is not None:
             _strings(f"{name}.{key}", trigger[key])
+    for place, word in enumerate(_list(f"{name}.fact_types", trigger.get("fact_types") or [])):
+        _optional_word(f"{name}.fact_types[{place}]", word, tuple(sorted(FACT_TYPES)))
+    if trigger.get("response_schema") is not None:
+        _object(f"{name}.response_schema", trigger["response_schema"])
+    try:
+        check.check_trigger(patched(Trigger(), check.checked_changes(trigger)))
+    except InvalidField as wrong:
+        raise InvalidRequest(f"{name}: {wrong}") from None
 
 
 def _list(where: str, value: object) -> Sequence[object]:

@@ -90,20 +90,19 @@ def apply(door: ModelsDoor, principal: Principal, external_id: str, template: Te
     _require(principal, external_id)
     sound = _check(door, principal, template)
     with door.store.transaction(principal.tenant_id) as tx:
-        bank = tx.banks.create_if_missing(external_id)
-        _lay_settings(door, bank, template)
-        made, updated, operations = _write_models(door, tx, principal, bank, sound.models)
-        mended, missing = _change_directives(tx, bank, sound.directives)
-        locked = tx.banks.lock(bank.external_id)
-        if locked is None:
-            raise Conflict(f"Bank '{external_id}' was deleted meanwhile")
-        new = _add_directives(tx, locked, missing)
-        after = _lay_settings(door, locked, template)
-        if after != dict(locked.overrides):
-            tx.banks.save(locked.bank_id, locked.name, after)
-    return Imported(
-        bank.bank_id, bank.external_id, after, bool(template.settings), made, updated, new, mended, operations
-    )
+        return _lay(door, tx, principal, tx.banks.create_if_missing(external_id), sound)
+
+
+def make(door: ModelsDoor, principal: Principal, external_id: str, template: Template) -> Imported | None:
+    """Makes the bank as the template says; None where there is one already, which stays as it is.
+
+    Guarantees and raises: as `apply`.
+    """
+    _require(principal, external_id)
+    sound = _check(door, principal, template)
+    with door.store.transaction(principal.tenant_id) as tx:
+        bank = tx.banks.create(external_id)
+        return None if bank is None else _lay(door, tx, principal, bank, sound)
 
 
 def rehearse(door: ModelsDoor, principal: Principal, external_id: str, template: Template) -> Imported:
@@ -125,10 +124,13 @@ def rehearse(door: ModelsDoor, principal: Principal, external_id: str, template:
 def read(tx: Transaction, principal: Principal, bank: Bank) -> Template:
     """The bank as a template: its own settings as they are stored, its models by id, its directives by weight.
 
+    Without the pages of its knowledge base, which are no part of a template.
+
     Raises: AccessDenied for a key that sees part of the bank.
     """
     require_whole_bank(principal)
-    models = tx.mental_models.page(bank.bank_id, page_sight(principal), TagFilter(), _ALL, 0).items
+    among = page_sight(principal)
+    models = tx.mental_models.page(bank.bank_id, among, TagFilter(), _ALL, 0, in_knowledge_base=False).items
     return Template(
         VERSION,
         bank.overrides,
@@ -203,10 +205,30 @@ def _lay_settings(door: ModelsDoor, bank: Bank | None, template: Template) -> di
     return _told(lambda: changed(door.settings, overrides, template.settings))
 
 
+def _lay(door: ModelsDoor, tx: Transaction, principal: Principal, bank: Bank, sound: _Checked) -> Imported:
+    """Lays the whole template over a bank, its settings last: of all locks the bank's is the last."""
+    template = sound.template
+    _lay_settings(door, bank, template)
+    made, updated, operations = _write_models(door, tx, principal, bank, sound.models)
+    mended, missing = _change_directives(tx, bank, sound.directives)
+    locked = tx.banks.lock(bank.external_id)
+    if locked is None:
+        raise Conflict(f"Bank '{bank.external_id}' was deleted meanwhile")
+    new = _add_directives(tx, locked, missing)
+    after = _lay_settings(door, locked, template)
+    if after != dict(locked.overrides):
+        tx.banks.save(locked.bank_id, locked.name, after)
+    return Imported(
+        bank.bank_id, bank.external_id, after, bool(template.settings), made, updated, new, mended, operations
+    )
+
+
 def _write_models(
     door: ModelsDoor, tx: Transaction, principal: Principal, bank: Bank, wanted: Sequence[NewMentalModel]
 ) -> tuple[list[str], list[str], list[OperationId]]:
     """Writes models that are new or other than they were, and their refreshes; held in id order, refreshes first."""
+    if wanted:
+        tx.knowledge.hold(bank.bank_id)
     found = {new.id: tx.mental_models.view(bank.bank_id, new.id, page_sight(principal)) for new in wanted}
     there = sorted((view.model for view in found.values() if view is not None), key=lambda model: model.page_id)
     for model in there:

@@ -19,6 +19,7 @@ from hindsight_aws.prompts.blocks import data_block
 from hindsight_aws.prompts.contract.consolidate import CONSOLIDATE, JUDGE_DUPLICATE
 from hindsight_aws.prompts.registry import prompt
 from hindsight_aws.settings import Settings
+from hindsight_aws.usage.metered import counting_refusals
 
 _DEFAULT_MISSION = "Keep whatever looks worth remembering about any subject."
 _REVISION_TOKENS = 8_192
@@ -84,34 +85,38 @@ def revision_call(caller: Caller, policy: Policy, revision: Revision) -> ModelCa
     )
 
 
-def ask_for_revision(model: TextModel, caller: Caller, policy: Policy, revision: Revision, usage: UsageSink) -> Reply:
-    """What the model makes of these facts of one scope.
+def judgement_call(caller: Caller, new: str, existing: str) -> ModelCall:
+    """The call that asks whether two texts make the same claim."""
+    asked = prompt("judge_duplicate")
+    return ModelCall(
+        task=JUDGE_DUPLICATE.name,
+        prompt=asked.ref,
+        model=caller.model,
+        system=asked.text,
+        blocks=(data_block("candidates", {"new": {"text": new}, "existing": {"text": existing}}),),
+        max_tokens=_JUDGEMENT_TOKENS,
+        tenant=caller.tenant,
+        bank=caller.bank,
+        tools=JUDGE_DUPLICATE.tools,
+        forced_tool=JUDGE_DUPLICATE.tools[0].name,
+        temperature=0.0,
+    )
+
+
+def ask_for_revision(model: TextModel, call: ModelCall, usage: UsageSink) -> Reply:
+    """What the model makes of the facts of one scope.
 
     Raises: ModelReplyMalformed and whatever the model raises.
     """
-    return read_reply(model.ask(revision_call(caller, policy, revision), usage).tool_input)
+    said = model.ask(call, usage).tool_input
+    with counting_refusals(call):
+        return read_reply(said)
 
 
-def ask_for_judgement(model: TextModel, caller: Caller, new: str, existing: str, usage: UsageSink) -> Judgement:
+def ask_for_judgement(model: TextModel, call: ModelCall, usage: UsageSink) -> Judgement:
     """Whether both texts make the same claim.  A malformed answer keeps them apart: that loses nothing."""
-    asked = prompt("judge_duplicate")
     try:
-        reply = model.ask(
-            ModelCall(
-                task=JUDGE_DUPLICATE.name,
-                prompt=asked.ref,
-                model=caller.model,
-                system=asked.text,
-                blocks=(data_block("candidates", {"new": {"text": new}, "existing": {"text": existing}}),),
-                max_tokens=_JUDGEMENT_TOKENS,
-                tenant=caller.tenant,
-                bank=caller.bank,
-                tools=JUDGE_DUPLICATE.tools,
-                forced_tool=JUDGE_DUPLICATE.tools[0].name,
-                temperature=0.0,
-            ),
-            usage,
-        )
+        reply = model.ask(call, usage)
     except ModelReplyMalformed:
         return Judgement(is_same=False)
     action, text = reply.tool_input.get("action"), reply.tool_input.get("text")

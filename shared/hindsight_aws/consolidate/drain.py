@@ -18,6 +18,7 @@ from hindsight_aws.consolidate.read import read_round
 from hindsight_aws.consolidate.round import Round, only_requested
 from hindsight_aws.errors import (
     DatabaseRefused,
+    LimitReached,
     ModelDenied,
     ModelInputTooLong,
     ModelRefused,
@@ -32,7 +33,9 @@ from hindsight_aws.errors import (
 from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import ScopeId
 from hindsight_aws.model.scope import ScopeAddress
+from hindsight_aws.model.webhook import CONSOLIDATION_COMPLETED
 from hindsight_aws.ports.consolidation import ScopeLease
+from hindsight_aws.usage.allowance import parked
 
 SECONDS_TO_WRITE = 15.0
 """What must be left after a model call, to write what it gave."""
@@ -56,6 +59,7 @@ class Drained(Enum):
     DEFERRED = "the model could not be reached, or others keep coming in between; the rows wait"
     SUPERSEDED = "the lease was lost"
     CANCELLED = "somebody cancelled it; what waits waits on"
+    PARKED = "the tenant's daily limit is used up; the rows wait, untouched, for the next day"
 
 
 def drain(ports: ConsolidationPorts, where: ScopeAddress, seconds_left: Callable[[], float]) -> Drained:
@@ -72,6 +76,9 @@ def drain(ports: ConsolidationPorts, where: ScopeAddress, seconds_left: Callable
         return _drain(ports, where, lease, seconds_left)
     except WorkCancelled:
         return _stop(ports, where, lease)
+    except LimitReached:
+        _release(ports, where, lease, even_if_woken=True)
+        return Drained.PARKED
     except WorkSuperseded:
         return Drained.SUPERSEDED
     except WorkRaced:
@@ -83,6 +90,8 @@ def _take_lease(ports: ConsolidationPorts, where: ScopeAddress) -> ScopeLease | 
         bank = tx.banks.by_id(where.bank_id)
         if bank is None or not resolve(ports.settings, bank.overrides).enable_observations:
             return Drained.GONE
+        if parked(tx, ports.clock.now()) is not None:
+            return Drained.PARKED
         seconds = ports.settings.hindsight_api_consolidation_lease_seconds
         return tx.consolidation.take_lease(where.bank_id, where.scope_id, seconds) or Drained.HELD
 
@@ -178,6 +187,7 @@ def _release(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease, 
     with ports.store.transaction(where.tenant_id) as tx:
         bank = tx.banks.by_id(where.bank_id)
         is_heard = tx.consolidation.finish_operations(where.bank_id)
+        is_heard = tx.webhooks.tell_of_round(where.bank_id, everywhere=_is_told_everywhere(ports)) or is_heard
         requested = bank is not None and only_requested(resolve(ports.settings, bank.overrides), lease)
         is_released = tx.consolidation.release_lease(
             where.bank_id, lease, even_if_woken=even_if_woken, requested_only=requested
@@ -185,6 +195,12 @@ def _release(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease, 
     if is_heard:
         ports.wakeups.wake_webhooks(where.tenant_id, where.bank_id)
     return is_released
+
+
+def _is_told_everywhere(ports: ConsolidationPorts) -> bool:
+    settings = ports.settings
+    is_wanted = CONSOLIDATION_COMPLETED in settings.hindsight_api_webhook_event_types
+    return settings.hindsight_api_webhook_url is not None and is_wanted
 
 
 def _give_back(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease) -> Drained:

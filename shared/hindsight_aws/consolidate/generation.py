@@ -105,7 +105,9 @@ def conclude(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease) 
         reached("consolidate.before_swap_commit")
     # Operations are locked before work: whoever cancels one holds it when it comes to the work that is swapped here.
     with ports.store.transaction(where.tenant_id) as tx:
-        tx.consolidation.finish_operations(where.bank_id)
+        is_heard = tx.consolidation.finish_operations(where.bank_id)
+    if is_heard:
+        ports.wakeups.wake_webhooks(where.tenant_id, where.bank_id)
     ports.wakeups.wake_scopes(where.tenant_id, where.bank_id, [shadow.rebuilds])
     return Concluded.ENDED
 

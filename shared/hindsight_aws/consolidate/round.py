@@ -19,6 +19,8 @@ from hindsight_aws.consolidate.ask import (
     ask_for_judgement,
     ask_for_revision,
     caller_of,
+    judgement_call,
+    revision_call,
 )
 from hindsight_aws.consolidate.batch import ALONE, attempts_after, looks_after
 from hindsight_aws.consolidate.check import make_plan
@@ -26,20 +28,22 @@ from hindsight_aws.consolidate.policy import policy_of
 from hindsight_aws.consolidate.ports import ConsolidationPorts
 from hindsight_aws.consolidate.reconcile import Vector, reconcile
 from hindsight_aws.consolidate.verdicts import counts_of, settle
-from hindsight_aws.errors import ModelUnavailable, WorkCancelled, WorkRaced, WorkSuperseded
+from hindsight_aws.errors import ModelDenied, ModelUnavailable, WorkCancelled, WorkDeferred, WorkRaced, WorkSuperseded
 from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import RunId
 from hindsight_aws.model.plan import Plan, ShownObservation
 from hindsight_aws.model.scope import ScopeAddress
 from hindsight_aws.model.strategy import Policy
 from hindsight_aws.ports.consolidation import Neighbour, PendingFact, RunRecord, ScopeLease
-from hindsight_aws.ports.model_gateway import ModelUsage
+from hindsight_aws.ports.model_gateway import Embedder, ModelCall, ModelUsage
 from hindsight_aws.ports.observations import Application, ObservationWrite
 from hindsight_aws.ports.usage import LedgerEntry
 from hindsight_aws.prompts.registry import prompt
+from hindsight_aws.usage.allowance import Allowance
 
 if TYPE_CHECKING:
     from hindsight_aws.model.bank import Bank
+    from hindsight_aws.ports.store import Transaction
 
 _DUPLICATES_PROBED = 5
 
@@ -67,9 +71,11 @@ class Round:
     is_counted: bool = False
     is_unheard: bool = False
     started_at: datetime = field(init=False)
+    _allowance: Allowance = field(init=False)
 
     def __post_init__(self) -> None:
         self.started_at = self.ports.clock.now()
+        self._allowance = Allowance(self.where.tenant_id, self.ports.clock)
 
     @property
     def deferrals(self) -> int:
@@ -113,15 +119,16 @@ class Round:
     def keep_usage(self) -> None:
         """Writes down what calls cost that nothing else is written of."""
         with self.ports.store.transaction(self.where.tenant_id) as tx:
-            tx.usage.record(self._ledger())
+            self._record_usage(tx)
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
-        found = self.ports.embedder.embed(texts, "document", self.usage.append)
+        found = self._embedder.embed(texts, "document", self.usage.append)
         return [None if embedding.is_zero else embedding.values for embedding in found]
 
     def neighbours(self, vectors: Sequence[Sequence[float]]) -> list[list[Neighbour]]:
         at_least = self.ports.settings.hindsight_api_consolidation_dedup_threshold
         with self.ports.store.transaction(self.where.tenant_id) as tx:
+            tx.vectors.hold(self.where.bank_id, self._embedder.model)
             return tx.consolidation.neighbours(
                 self.where.bank_id, self.where.scope_id, vectors, at_least, _DUPLICATES_PROBED
             )
@@ -130,9 +137,11 @@ class Round:
         most = self.ports.settings.hindsight_consolidation_max_duplicate_checks
         if self.ports.text_model is None or self.judged >= most or not self.has_time():
             return Judgement(is_same=False)
-        self._renew()
+        call = judgement_call(self._caller, new, existing)
+        if self._may_ask(f"judge {self.judged}", call) is not None:
+            return Judgement(is_same=False)
         self.judged += 1
-        return ask_for_judgement(self.ports.text_model, self._caller, new, existing, self.usage.append)
+        return ask_for_judgement(self.ports.text_model, call, self.usage.append)
 
     def defer(self, until: datetime, error: str, *, fails_after: int | None, is_denied: bool = False) -> None:
         """Puts the scope's due work off, and keeps what the failed calls cost.
@@ -148,7 +157,7 @@ class Round:
             tx.consolidation.defer(
                 self.where.bank_id, self.lease, until, error, fails_after=fails_after, unheard=unheard
             )
-            tx.usage.record(self._ledger())
+            self._record_usage(tx)
 
     def note_bad_answer(self, error: str) -> None:
         """Brings the batch into smaller company; a fact that was alone fails, in this scope only."""
@@ -165,7 +174,15 @@ class Round:
                 is_final=len(self.batch) == 1,
                 most_calls=self._most_calls,
             )
-            tx.usage.record(self._ledger())
+            self._record_usage(tx)
+
+    @property
+    def _embedder(self) -> Embedder:
+        """That of the bank's vectors.  Raises: ModelDenied where it is not served."""
+        found = self.ports.embedder.of(self.bank.embedding_model)
+        if found is None:
+            raise ModelDenied(f"the model of the bank's vectors, {self.bank.embedding_model}, is not served")
+        return found
 
     @property
     def _most_calls(self) -> int:
@@ -181,12 +198,14 @@ class Round:
             return Plan(capped=frozenset(fact.id for fact in facts))
         if self.ports.text_model is None:
             raise ModelUnavailable("no text model is configured")
-        self._renew(begins_call=True)
+        was_refused = any(row.was_refused_delete for row in self.batch)
+        call = revision_call(self._caller, self.policy, Revision(facts, self.observations, self.room, was_refused))
+        refusal = self._may_ask("revision", call, begins=True)
+        if refusal is not None:
+            raise refusal
         reached("consolidate.before_model")
         self.is_counted = self.is_unheard = True
-        was_refused = any(row.was_refused_delete for row in self.batch)
-        revision = Revision(facts, self.observations, self.room, was_refused)
-        reply = ask_for_revision(self.ports.text_model, self._caller, self.policy, revision, self.usage.append)
+        reply = ask_for_revision(self.ports.text_model, call, self.usage.append)
         self.is_unheard = False
         return make_plan(reply, facts, self.observations, self.room)
 
@@ -211,11 +230,12 @@ class Round:
             facts={row.fact.id: row.fact.version for row in self.batch},
         )
         with self.ports.store.transaction(self.where.tenant_id) as tx:
+            tx.vectors.hold(self.where.bank_id, self._embedder.model)
             tx.observations.apply(self.where.bank_id, self.lease, application)
             bank = tx.banks.by_id(self.where.bank_id)
             if bank is None or policy_of(resolve(self.ports.settings, bank.overrides), self.lease.tags) != self.policy:
                 raise WorkSuperseded("the scope's policy changed while the model was asked")
-            tx.usage.record(self._ledger())
+            self._record_usage(tx)
             reached("consolidate.before_commit")
 
     def _discard(self, reason: str) -> None:
@@ -227,21 +247,46 @@ class Round:
                 work_ids = [row.work_id for row in self.batch]
                 tx.consolidation.discard_answer(self.where.bank_id, work_ids, reason, most_calls=self._most_calls)
 
-    def _renew(self, *, begins_call: bool = False) -> None:
-        """Extends the lease for another model call, which is counted on the batch's rows if it is the one about them.
+    def _may_ask(self, name: str, call: ModelCall, *, begins: bool = False) -> WorkDeferred | None:
+        """Extends the lease for another model call; why that call must not be made, if so.
 
-        Raises: WorkSuperseded when it was lost, WorkCancelled when the work was cancelled.
+        `begins`: it is the one about the batch, and counted on its rows if it is made.
+        Raises: WorkSuperseded when the lease was lost, WorkCancelled when the work was cancelled.
+        """
+        if not self._renew(begins_call=begins):
+            return None
+        with self.ports.store.transaction(self.where.tenant_id) as tx:
+            refusal = self._allowance.ask(tx, lambda: {name: call}).refusal
+        if begins and refusal is None:
+            with self.ports.store.transaction(self.where.tenant_id) as tx:
+                tx.consolidation.begin_call(self.where.bank_id, [row.work_id for row in self.batch])
+        return refusal
+
+    def _renew(self, *, begins_call: bool = False) -> bool:
+        """Extends the lease; whether the tenant has limits, and is to be asked before another model call.
+
+        A call that begins is counted on the batch's rows, unless it is asked for first.
+        Raises: WorkSuperseded when the lease was lost, WorkCancelled when the work was cancelled; VectorsReplaced, so
+        that no answer is paid for that could not be written.
         """
         seconds = self.ports.settings.hindsight_api_consolidation_lease_seconds
         with self.ports.store.transaction(self.where.tenant_id) as tx:
+            is_bounded = tx.limits.standing(self.ports.clock.now()).is_bounded
             is_ours = tx.consolidation.renew_lease(self.where.bank_id, self.lease, seconds)
             is_cancelled = is_ours and tx.consolidation.was_cancelled(self.where.bank_id, self.lease)
-            if begins_call and is_ours and not is_cancelled:
+            if begins_call:
+                tx.vectors.hold(self.where.bank_id, self._embedder.model)
+            if begins_call and is_ours and not is_cancelled and not is_bounded:
                 tx.consolidation.begin_call(self.where.bank_id, [row.work_id for row in self.batch])
         if not is_ours:
             raise WorkSuperseded("the scope's lease was taken over")
         if is_cancelled:
             raise WorkCancelled("the consolidation was cancelled")
+        return is_bounded
+
+    def _record_usage(self, tx: Transaction) -> None:
+        tx.usage.record(self._ledger())
+        self._allowance.settle(tx)
 
     def _ledger(self) -> list[LedgerEntry]:
         return [

@@ -56,7 +56,9 @@ def submit(
             tx.operations.add(bank.bank_id, [operation])
     # Operations are locked before work: whoever cancels one holds it when it comes to the work.
     with ports.store.transaction(principal.tenant_id) as tx:
-        tx.consolidation.finish_operations(bank.bank_id)
+        is_heard = tx.consolidation.finish_operations(bank.bank_id)
+    if is_heard:
+        ports.wakeups.wake_webhooks(principal.tenant_id, bank.bank_id)
     ports.wakeups.wake_scopes(principal.tenant_id, bank.bank_id, woken)
     return Submitted(operation_id, open_already is not None)
 

@@ -12,11 +12,12 @@ from uuid import uuid4
 
 from hindsight_aws.access import bank_not_found, require, require_bank, require_whole_bank
 from hindsight_aws.consolidate.ports import ConsolidationPorts
-from hindsight_aws.errors import Conflict, LeaseHeld, NotFound, WorkRaced, WorkSuperseded
-from hindsight_aws.model.ids import BankId, RunId, ScopeId
+from hindsight_aws.errors import Conflict, LeaseHeld, NotFound, VectorsReplaced, WorkRaced, WorkSuperseded
+from hindsight_aws.model.bank import Bank
+from hindsight_aws.model.ids import RunId, ScopeId
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.ports.consolidation import ScopeLease
-from hindsight_aws.ports.model_gateway import ModelUsage
+from hindsight_aws.ports.model_gateway import Embedder, ModelUsage, serving
 from hindsight_aws.ports.runs import Restored, Trace
 from hindsight_aws.ports.usage import LedgerEntry
 from hindsight_aws.text.terms import frequencies
@@ -43,7 +44,7 @@ def revert(ports: ConsolidationPorts, principal: Principal, external_id: str, ru
     Guarantees: all or nothing; what was there stays in the history.
     Raises: NotFound, AccessDenied; Conflict when later runs changed what this one wrote, naming them, when there is
     nothing to go back to, and when others keep coming in between; LeaseHeld while the scope is being worked on, but for
-    a moment's patience, in which another undo ends.
+    a moment's patience, in which another undo ends; VectorsReplaced while the bank goes to another model.
     """
     require_bank(principal, external_id)
     require(principal, Permission.ADMIN)
@@ -51,10 +52,14 @@ def revert(ports: ConsolidationPorts, principal: Principal, external_id: str, ru
     for pause_s in _PAUSES_S:
         try:
             return _attempt(ports, principal, external_id, run_id, retry=retry)
+        except VectorsReplaced:
+            raise
         except (LeaseHeld, WorkSuperseded, WorkRaced):
             time.sleep(pause_s)
     try:
         return _attempt(ports, principal, external_id, run_id, retry=retry)
+    except VectorsReplaced:
+        raise
     except (WorkSuperseded, WorkRaced):
         raise Conflict("The observations of this run are being changed by others; nothing was reverted") from None
 
@@ -75,13 +80,13 @@ def _attempt(
         lease = tx.consolidation.take_lease(bank.bank_id, trace.scope_id, seconds)
     if lease is None:
         raise LeaseHeld("the scope is being consolidated just now")
-    return _undo(ports, principal, bank.bank_id, lease, run_id, trace, retry=retry)
+    return _undo(ports, principal, bank, lease, run_id, trace, retry=retry)
 
 
 def _undo(
     ports: ConsolidationPorts,
     principal: Principal,
-    bank_id: BankId,
+    bank: Bank,
     lease: ScopeLease,
     run_id: RunId,
     trace: Trace,
@@ -89,9 +94,12 @@ def _undo(
     retry: bool,
 ) -> Undone:
     usage: list[ModelUsage] = []
+    bank_id = bank.bank_id
     try:
-        restored = _restored(ports, trace, usage)
+        embedder = serving(ports.embedder, bank.embedding_model)
+        restored = _restored(embedder, trace, usage)
         with ports.store.transaction(principal.tenant_id) as tx:
+            tx.vectors.hold(bank_id, embedder.model)
             reopened = tx.runs.undo(bank_id, lease, run_id, trace, restored, retry=retry)
             tx.reflect.forget_answers(bank_id)
             tx.memories.touch_bank(bank_id, None)
@@ -124,12 +132,12 @@ def _require_revertible(trace: Trace) -> None:
         raise Conflict("Facts that this run's observations rested on have changed or gone since")
 
 
-def _restored(ports: ConsolidationPorts, trace: Trace, usage: list[ModelUsage]) -> Sequence[Restored]:
+def _restored(embedder: Embedder, trace: Trace, usage: list[ModelUsage]) -> Sequence[Restored]:
     """What was there before the run, each wording embedded again."""
     back = [(one, one.former) for one in trace.touched if one.former is not None]
     if not back:
         return ()
-    found = ports.embedder.embed([former.text for _, former in back], "document", usage.append)
+    found = embedder.embed([former.text for _, former in back], "document", usage.append)
     return [
         Restored(
             observation_id=one.observation_id,

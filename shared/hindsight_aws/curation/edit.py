@@ -50,6 +50,7 @@ def edit_fact(ports: CurationPorts, principal: Principal, bank: str, memory_id: 
     indexing, costs = index(ports, principal, seen.bank, planned.fact, named, list(dict.fromkeys(called)))
     bank_id = seen.bank.bank_id
     with paid(ports, principal, costs), ports.store.transaction(principal.tenant_id) as tx:
+        tx.vectors.hold(bank_id, indexing.embedding_model)
         scopes = tx.curation.rewrite(bank_id, Rewrite(planned.fact, indexing, planned.entities))
         tx.usage.record([*costs, *ledger_lines(planned.screening, principal.subject, bank_id, None)])
         mark_written(tx, seen.bank, indexing.embedding_model)

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from hindsight_aws.curation.ports import CurationPorts
-from hindsight_aws.errors import Conflict, HindsightError
+from hindsight_aws.errors import HindsightError
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.ports.curation import FactAsKnown, Indexing
-from hindsight_aws.ports.model_gateway import ModelUsage
+from hindsight_aws.ports.model_gateway import ModelUsage, serving
 from hindsight_aws.ports.usage import LedgerEntry
 from hindsight_aws.retain.extraction.wording import embedded_text, indexed_text, months_of
 from hindsight_aws.text.terms import frequencies
@@ -30,21 +30,19 @@ def index(
 ) -> tuple[Indexing, list[LedgerEntry]]:
     """The fact's vector and terms, with what they cost; `named` are its entities, `called` all that they are called.
 
-    Raises: Conflict when the bank's vectors are another model's; what the Embedder does, its cost then recorded.
+    Raises: Conflict when the model of the bank's vectors is not served; what the Embedder does, its cost then recorded.
     """
-    made_by = bank.embedding_model
-    if made_by is not None and made_by != ports.embedder.model:
-        raise Conflict(f"the bank's vectors are made by {made_by}; those of {ports.embedder.model} cannot be mixed in")
+    embedder = serving(ports.embedder, bank.embedding_model)
     used: list[ModelUsage] = []
     text = embedded_text(fact.text, fact.occurred_start or fact.mentioned_at, fact.occurred_end, named)
     try:
-        (vector,) = ports.embedder.embed([text], "document", used.append)
+        (vector,) = embedder.embed([text], "document", used.append)
     except HindsightError:
         _record(ports, principal, ledger_entries(used, principal.subject, bank.bank_id))
         raise
     months = months_of(fact.occurred_start, fact.occurred_end)
     terms = frequencies(indexed_text(fact.text, fact.context, months, called))
-    return Indexing(vector, ports.embedder.model, terms), ledger_entries(used, principal.subject, bank.bank_id)
+    return Indexing(vector, embedder.model, terms), ledger_entries(used, principal.subject, bank.bank_id)
 
 
 @contextmanager

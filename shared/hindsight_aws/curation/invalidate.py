@@ -29,6 +29,7 @@ def invalidate_fact(ports: CurationPorts, principal: Principal, bank: str, memor
         if reason is not None:
             why = redacted(policy_of(ports.settings, seen.bank, None), reason, "reason")
         if seen.fact.state == "valid":
+            tx.vectors.hold(seen.bank.bank_id, None)
             scopes = tx.curation.archive(seen.bank.bank_id, seen.fact, why)
             mark_written(tx, seen.bank)
         elif why is not None:
@@ -52,6 +53,7 @@ def revert_fact(ports: CurationPorts, principal: Principal, bank: str, memory_id
     names = [entity.name for entity in entities]
     indexing, costs = index(ports, principal, seen.bank, fact, names, names)
     with paid(ports, principal, costs), ports.store.transaction(principal.tenant_id) as tx:
+        tx.vectors.hold(bank_id, indexing.embedding_model)
         scopes = tx.curation.restore(bank_id, fact, indexing, entities, seen.scopes)
         tx.usage.record(costs)
         mark_written(tx, seen.bank, indexing.embedding_model)

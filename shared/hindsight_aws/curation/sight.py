@@ -13,7 +13,7 @@ from uuid import UUID
 from hindsight_aws.access import require, require_scopes, sees_bank, sight
 from hindsight_aws.banks.config import resolve
 from hindsight_aws.curation.ports import CurationPorts
-from hindsight_aws.errors import Conflict, NotFound, WorkRaced, WorkSuperseded
+from hindsight_aws.errors import Conflict, NotFound, VectorsReplaced, WorkRaced, WorkSuperseded
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.scope import Scope, resolve_scopes
@@ -64,11 +64,13 @@ def known(tx: Transaction, ports: CurationPorts, principal: Principal, bank: str
 def until_settled(attempt: Callable[[], Done]) -> Done:
     """What the attempt gives, which starts from the rows as they are each time.
 
-    Raises: Conflict when it never gets through.
+    Raises: Conflict when it never gets through; VectorsReplaced, at once, while the bank's vectors are being replaced.
     """
     for _ in range(_MOST_TRIES):
         try:
             return attempt()
-        except (WorkSuperseded, WorkRaced):
+        except (WorkSuperseded, WorkRaced) as raced:
+            if isinstance(raced, VectorsReplaced) and raced.until is not None:
+                raise
             continue
     raise Conflict("The memory is being changed by somebody else; nothing was changed, try again")

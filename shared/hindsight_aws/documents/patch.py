@@ -59,6 +59,7 @@ def patch_document(ports: DocumentPorts, principal: Principal, bank: str, docume
         if list(parts) == list(stored.parts) and new_tags == stored.tags:
             return
         volatile = resolve(ports.settings, found.overrides).volatile_tags
+        require_tags(principal, new_tags)
         _check(principal, parts, volatile)
         tx.documents.relabel(found.bank_id, stored.document_id, new_tags, {**stored.retain_params, "parts": [*parts]})
         reopened = _relabel_facts(tx, found.bank_id, stored, parts, volatile)

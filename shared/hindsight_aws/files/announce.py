@@ -19,6 +19,8 @@ from hindsight_aws.ports.files import UploadTicket
 from hindsight_aws.ports.uploads import Upload
 from hindsight_aws.screening import policy_of, redacted, refuse_labels
 
+_ARCHIVE: Final = "application/zip"
+"""What an archive of a bank is brought as, which may be larger than a file that is converted."""
 _KEPT: Final = timedelta(days=8)
 """Longer than the bucket keeps bytes, by which time nobody can name the upload to any use."""
 
@@ -47,6 +49,8 @@ def announce_upload(ports: FilesPorts, principal: Principal, bank: str, wanted: 
     if wanted.size < 1:
         raise InvalidField("size", "must be at least 1 byte")
     most = settings.hindsight_api_file_conversion_max_batch_size_mb
+    if content_type == _ARCHIVE:
+        most = max(most, settings.hindsight_transfer_max_mb)
     if wanted.size > most * MEGABYTE:
         raise TooLarge(f"size: a file may have at most {most} MB")
     upload_id = uuid4()

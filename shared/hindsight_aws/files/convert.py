@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
-from typing import Final
 
 from hindsight_aws.errors import (
     AccessDenied,
@@ -29,17 +28,15 @@ from hindsight_aws.model.document import document_id_of
 from hindsight_aws.model.ids import DocumentId, OperationId, TenantId, derived_uuid
 from hindsight_aws.model.operation import FILE_CONVERT_RETAIN, Lease
 from hindsight_aws.model.principal import Principal
+from hindsight_aws.operations.attempt import Attempt, backoff, defer, fail, fail_unreadable
 from hindsight_aws.ports.converter import FileToRead
 from hindsight_aws.ports.store import Transaction
-from hindsight_aws.retain import Attempt, RetainRequest, submit_within
+from hindsight_aws.retain import RetainRequest, submit_within
 from hindsight_aws.retain.intake.accept import accept
 from hindsight_aws.retain.intake.guard import guarded
 from hindsight_aws.text.sanitise import clean, is_blank
 
 _log = logging.getLogger(__name__)
-
-_FIRST_WAIT_S: Final = 5.0
-_LONGEST_WAIT_S: Final = 900.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +96,7 @@ def _begin(tx: Transaction, operation_id: OperationId, lease_s: float) -> _Lease
     try:
         task = from_json(lease.payload)
     except (AttributeError, KeyError, TypeError, ValueError) as unreadable:
-        reason = f"the work as written down cannot be read: {unreadable!r}"
-        tx.operations.fail(lease, type(unreadable).__name__, reason, {}, lease.payload)
+        fail_unreadable(tx, lease, unreadable)
         return _Unreadable(tuple(tx.operations.waiting(lease)))
     if not tx.operations.lease_documents(lease, _documents(bank, task), lease_s):
         return None
@@ -162,29 +158,23 @@ def _commit(ports: ConversionPorts, tenant_id: TenantId, leased: _Leased, text: 
 def _put_off(ports: ConversionPorts, tenant_id: TenantId, leased: _Leased, passing: HindsightError) -> Attempt:
     """Defers; a fault of the store counts as an attempt, of which the last one fails."""
     lease = leased.lease
-    counts = isinstance(passing, (FilesUnavailable, WorkRaced))
-    if counts and lease.attempts >= ports.retain.settings.hindsight_api_retain_max_attempts:
+    if not isinstance(passing, (FilesUnavailable, WorkRaced)):
+        return defer(ports.retain.store, tenant_id, lease, passing)
+    if lease.attempts >= ports.retain.settings.hindsight_api_retain_max_attempts:
         return _fail(ports, tenant_id, leased, passing)
-    wait_s = min(_FIRST_WAIT_S * 2.0 ** min(lease.fence - 1, 10), _LONGEST_WAIT_S) if counts else 0.0
-    try:
-        with ports.retain.store.transaction(tenant_id) as tx:
-            tx.operations.defer(lease, wait_s, counts=counts, reason=str(passing))
-    except WorkSuperseded as superseded:
-        return Attempt("absent", error=superseded)
-    return Attempt("deferred", error=passing, wait_s=wait_s)
+    return defer(ports.retain.store, tenant_id, lease, passing, backoff(lease.attempts), counts=True)
 
 
 def _fail(ports: ConversionPorts, tenant_id: TenantId, leased: _Leased, final: HindsightError) -> Attempt:
     """Ends the operation as failed, naming the file; its bytes stay until they expire: it can be tried again."""
-    lease = leased.lease
-    try:
-        with ports.retain.store.transaction(tenant_id) as tx:
-            tx.operations.fail(lease, type(final).__name__, str(final), {}, lease.payload)
-            waiting = tx.operations.waiting(lease)
-    except WorkSuperseded as superseded:
-        return Attempt("absent", error=superseded)
+    waiting: list[OperationId] = []
+
+    def look(tx: Transaction) -> None:
+        waiting.extend(tx.operations.waiting(leased.lease))
+
+    ended = fail(ports.retain.store, tenant_id, leased.lease, final, also=look)
     ports.retain.wakeups.wake_operations(tenant_id, waiting)
-    return Attempt("failed", error=final)
+    return ended
 
 
 def _drop(ports: ConversionPorts, task: ConversionTask) -> None:

@@ -17,6 +17,7 @@ from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.mental_models.ports import ModelsDoor
 from hindsight_aws.model.ids import BankId, ScopeId, TenantId
 from hindsight_aws.model.scope import ScopeAddress
+from hindsight_aws.telemetry import memory_span
 
 _log = logging.getLogger(__name__)
 
@@ -28,10 +29,10 @@ _TRY_AGAIN_S = 30
 def consolidate(
     ports: ConsolidationPorts, body: str, seconds_left: Callable[[], float], models: ModelsDoor | None = None
 ) -> Outcome:
-    """Drains the scope the message names and says what the queue is to do with the message.
+    """Drains the scope the message names and says what became of it.
 
     Guarantees: a message that comes twice, late or for nothing changes nothing.  Never raises what the product knows
-    of, never answers LATER.
+    of.
     """
     if kind_of(body) == _REFRESHES:
         return _refreshes(body, models)
@@ -39,10 +40,12 @@ def consolidate(
         tenant_id, bank_id, scope_id = ids_of(body, "tenant_id", "bank_id", "scope_id")
     except ValueError:
         _log.exception("a message that names no scope was dropped")
-        return Outcome.PARK
+        return Outcome.GIVEN_UP
     where = ScopeAddress(TenantId(tenant_id), BankId(bank_id), scope_id)
     try:
-        ended = drain(ports, where, seconds_left)
+        with memory_span("consolidate") as opened:
+            ended = drain(ports, where, seconds_left)
+            opened.set({"hindsight.ended": ended.value})
     except HindsightError as error:
         _log.warning("scope %s was not drained: %s: %s", where.scope_id, type(error).__name__, error)
         scopes = [ScopeId(where.scope_id)]
@@ -58,7 +61,7 @@ def _refreshes(body: str, models: ModelsDoor | None) -> Outcome:
         tenant_id, bank_id = ids_of(body, "tenant_id", "bank_id")
     except ValueError:
         _log.exception("a message that names no bank was dropped")
-        return Outcome.PARK
+        return Outcome.GIVEN_UP
     if models is not None:
         start_waiting(models, TenantId(tenant_id), BankId(bank_id))
     return Outcome.DONE

@@ -9,7 +9,7 @@ import logging
 from typing import Final
 
 from hindsight_aws.errors import HindsightError
-from hindsight_aws.jobs.message import ids_of, kind_of, not_done
+from hindsight_aws.jobs.message import TRY_AGAIN_S, ids_of, kind_of, not_done
 from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.model.ids import BankId, TenantId
 from hindsight_aws.webhooks.deliver import fan_out, hand_over, settle
@@ -19,15 +19,13 @@ from hindsight_aws.webhooks.ports import DeliverPorts
 _log = logging.getLogger(__name__)
 
 _EVENTS: Final = "events"
-_TRY_AGAIN_S: Final = 60
-"""When a message whose rows could not be read or written comes again: a receipt is worth keeping."""
 
 
 def deliver(ports: DeliverPorts, body: str) -> Outcome:
-    """Does what the message asks for, and says what the queue is to do with it.
+    """Does what the message asks for, and says what became of it.
 
     Guarantees: a message that comes twice, late or for nothing changes nothing.  Never raises what the product knows
-    of, never answers LATER.
+    of.
     """
     try:
         tenant, bank = ids_of(body, "tenant_id", "bank_id")
@@ -36,7 +34,7 @@ def deliver(ports: DeliverPorts, body: str) -> Outcome:
         delivery_id = None if kind in (RECEIPT, _EVENTS) else ids_of(body, "delivery_id")[0]
     except ValueError:
         _log.error("a message that names no delivery was dropped")  # its trace would show the message
-        return Outcome.PARK
+        return Outcome.GIVEN_UP
     tenant_id, bank_id = TenantId(tenant), BankId(bank)
     try:
         if receipt is not None:
@@ -47,5 +45,5 @@ def deliver(ports: DeliverPorts, body: str) -> Outcome:
             fan_out(ports, tenant_id, bank_id)
     except HindsightError as error:
         _log.warning("webhooks of bank %s were not tended to: %s: %s", bank_id, type(error).__name__, error)
-        return not_done(error, lambda: ports.messages.to_deliver(tenant_id, body, _TRY_AGAIN_S))
+        return not_done(error, lambda: ports.messages.to_deliver(tenant_id, body, TRY_AGAIN_S))
     return Outcome.DONE

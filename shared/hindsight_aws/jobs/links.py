@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hindsight_aws.errors import HindsightError
-from hindsight_aws.jobs.message import ids_of, kind_of, not_done
+from hindsight_aws.jobs.message import TRY_AGAIN_S, ids_of, kind_of, not_done
 from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.links.maintain import maintain
 from hindsight_aws.links.ports import LinkPorts
@@ -19,8 +19,6 @@ from hindsight_aws.model.ids import BankId, TenantId
 _log = logging.getLogger(__name__)
 
 _KIND: Final = "links"
-_TRY_AGAIN_S: Final = 60
-"""After a database that was away or a race with another writer; the lease may have to run out first."""
 
 
 def is_about_links(body: str) -> bool:
@@ -29,21 +27,21 @@ def is_about_links(body: str) -> bool:
 
 
 def tend_links(ports: LinkPorts, body: str, seconds_left: Callable[[], float]) -> Outcome:
-    """Tends the links of the bank the message names and says what the queue is to do with the message.
+    """Tends the links of the bank the message names and says what became of it.
 
     Guarantees: a message that comes twice, late or for nothing changes nothing.  Never raises what the product knows
-    of, never answers LATER.
+    of.
     """
     try:
         tenant, bank = ids_of(body, "tenant_id", "bank_id")
     except ValueError:
         _log.exception("a message that names no bank was dropped")
-        return Outcome.PARK
+        return Outcome.GIVEN_UP
     tenant_id, bank_id = TenantId(tenant), BankId(bank)
     try:
         ended = maintain(ports, tenant_id, bank_id, seconds_left)
     except HindsightError as error:
         _log.warning("links of bank %s were not tended: %s: %s", bank_id, type(error).__name__, error)
-        return not_done(error, lambda: ports.wakeups.wake_links(tenant_id, bank_id, _TRY_AGAIN_S))
+        return not_done(error, lambda: ports.wakeups.wake_links(tenant_id, bank_id, TRY_AGAIN_S))
     _log.info("links of bank %s: %s", bank_id, ended.value)
     return Outcome.DONE

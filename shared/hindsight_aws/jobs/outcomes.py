@@ -1,8 +1,9 @@
-"""The one place that says what a queue is told when work ends in an error.  Called by the jobs; pure."""
+"""The one place that says what becomes of work that ends in an error.  Called by the jobs; pure."""
 
 from __future__ import annotations
 
 from enum import Enum
+from typing import Final
 
 from hindsight_aws.errors import (
     DatabaseTooSlow,
@@ -10,6 +11,7 @@ from hindsight_aws.errors import (
     FilesUnavailable,
     HindsightError,
     ModelUnavailable,
+    SignerUnavailable,
     WorkDeferred,
     WorkRaced,
     WorkSuperseded,
@@ -17,24 +19,30 @@ from hindsight_aws.errors import (
 
 
 class Outcome(Enum):
-    """What becomes of the message."""
+    """What became of the work that a message names.  The message itself is acknowledged in any case."""
 
     DONE = "done"
-    """Acknowledged: the rows say the rest."""
-    LATER = "later"
-    """Given back to the queue: what failed may pass."""
-    PARK = "park"
-    """Acknowledged: it will never succeed, and the row (or the log) says why."""
+    """The rows say the rest; what is to be gone on with has a wake-up of its own."""
+    GIVEN_UP = "given_up"
+    """It will never succeed as it is: the row, or of what has no row the log, says why."""
+
+
+_PASSING: Final = (
+    DatabaseUnavailable,
+    DatabaseTooSlow,
+    FilesUnavailable,
+    ModelUnavailable,
+    SignerUnavailable,
+    WorkRaced,
+)
+
+
+def may_pass(error: HindsightError) -> bool:
+    """Whether the same work may succeed later, and nothing else wakes it."""
+    return isinstance(error, _PASSING)
 
 
 def outcome_of(error: HindsightError) -> Outcome:
-    """What a message whose work ended in this error is told.
-
-    A deferral has its own wake-up, so it is done with; a passing fault goes back; everything else is final and on the
-    row.
-    """
-    if isinstance(error, (DatabaseUnavailable, DatabaseTooSlow, FilesUnavailable, ModelUnavailable, WorkRaced)):
-        return Outcome.LATER
-    if isinstance(error, (WorkDeferred, WorkSuperseded)):
-        return Outcome.DONE
-    return Outcome.PARK
+    """What became of work that ended in this error; a deferral, or somebody else's work, is no failure."""
+    is_well = may_pass(error) or isinstance(error, (WorkDeferred, WorkSuperseded))
+    return Outcome.DONE if is_well else Outcome.GIVEN_UP

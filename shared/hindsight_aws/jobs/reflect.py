@@ -18,6 +18,7 @@ from hindsight_aws.reflect.ports import ReflectPorts
 from hindsight_aws.reflect.rows import RunRef
 from hindsight_aws.reflect.tool_step import run_tool
 from hindsight_aws.reflect.transcript import MODEL_STEP
+from hindsight_aws.telemetry import about, memory_span
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +42,9 @@ def run_step(
     step = _STEPS.get(str(event.get("step")))
     if step is None:
         raise InvalidRequest(f"there is no step {event.get('step')!r}")
-    answer = step(ports, ref, event) or {"run_id": str(ref.run_id)}
+    about(tenant=ref.tenant_id, bank=ref.bank_id, run=ref.run_id)
+    with memory_span(f"reflect {event['step']}"):
+        answer = step(ports, ref, event) or {"run_id": str(ref.run_id)}
     if wake_refreshes is not None and event.get("step") in _ENDS and _has_waiting(ports, ref):
         wake_refreshes(ref.tenant_id, ref.bank_id)
     return answer

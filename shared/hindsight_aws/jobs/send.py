@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 def send(ports: SendPorts, body: str) -> Outcome:
-    """Makes the request that the message holds, and says what the queue is to do with the message.
+    """Makes the request that the message holds, and says what became of it.
 
     Guarantees: never raises for what a receiver does; a message that comes late is dropped.  One that comes twice may
     make its request twice: a receiver knows it by the delivery's id.
@@ -25,6 +25,6 @@ def send(ports: SendPorts, body: str) -> Outcome:
         order = order_of(body)
     except ValueError:
         _log.error("a message that holds no order was dropped")  # its trace would show the message
-        return Outcome.PARK
+        return Outcome.GIVEN_UP
     make(ports, order)
     return Outcome.DONE

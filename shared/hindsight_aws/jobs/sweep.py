@@ -8,17 +8,22 @@ from __future__ import annotations
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
 from hindsight_aws.consolidate.policy import server_policy
 from hindsight_aws.consolidate.rebuild import tend_policy
+from hindsight_aws.erasure import ErasurePorts
 from hindsight_aws.errors import HindsightError
+from hindsight_aws.jobs.backlog import measure_backlog
+from hindsight_aws.jobs.erasures import tend_erasures
+from hindsight_aws.jobs.limits import tend_limits
 from hindsight_aws.jobs.models import tend_models
 from hindsight_aws.mental_models.ports import ModelsDoor
 from hindsight_aws.model.ids import BankId, OperationId, RunId, ScopeId, TenantId
-from hindsight_aws.model.operation import CONSOLIDATION, FILE_CONVERT_RETAIN, POLICY_REBUILD, RETAIN
+from hindsight_aws.model.operation import CONSOLIDATION, FILE_CONVERT_RETAIN, POLICY_REBUILD, REEMBED, RETAIN, TRANSFERS
+from hindsight_aws.ports.clock import Clock, SystemClock
 from hindsight_aws.ports.store import DueBy, DueWork, Store
 from hindsight_aws.ports.wakeups import Wakeups
 from hindsight_aws.reflect.runs import end_if_dead
@@ -53,7 +58,14 @@ class SweepReport:
     woken: dict[str, int]
 
 
-def sweep(store: Store, wakeups: Wakeups, settings: Settings, models: ModelsDoor | None = None) -> SweepReport:
+def sweep(
+    store: Store,
+    wakeups: Wakeups,
+    settings: Settings,
+    models: ModelsDoor | None = None,
+    clock: Clock | None = None,
+    erasures: ErasurePorts | None = None,
+) -> SweepReport:
     """Wakes all due work that nobody holds, at most MOST_PER_SWEEP of a kind; what is left over comes next time.
 
     Failed facts whose next try is due are made pending again first.
@@ -61,27 +73,37 @@ def sweep(store: Store, wakeups: Wakeups, settings: Settings, models: ModelsDoor
     Guarantees: may run twice at once; a row that cannot be tended to is logged and costs no other its wake-up.
     Raises: DatabaseUnavailable when the due work cannot be read.
     """
-    due = store.due_work(MOST_PER_SWEEP, _due_by(settings))
+    now = (clock or SystemClock()).now()
+    asked = replace(due_by(settings), moment=now)
+    due = store.due_work(MOST_PER_SWEEP, asked)
+    tend_limits(store, due, now)
     _wake_operations(wakeups, [work for work in due if work.kind == _OPERATION + RETAIN])
     conversions = [work for work in due if work.kind == _OPERATION + FILE_CONVERT_RETAIN]
     for tenant_id, operation_ids in _by_tenant(conversions).items():
         wakeups.wake_conversions(tenant_id, operation_ids)
+    transfers = [work for work in due if work.kind.removeprefix(_OPERATION) in {*TRANSFERS, REEMBED}]
+    for tenant_id, operation_ids in _by_tenant(transfers).items():
+        wakeups.wake_transfers(tenant_id, operation_ids)
     _wake_scopes(wakeups, [work for work in due if work.kind == "consolidation"])
     for work in due:
         if work.kind == "links":
             wakeups.wake_links(work.tenant_id, BankId(work.bank_id))
-    _wake_webhooks(wakeups, due)
     tended = [work for work in due if work.kind in _TENDED and _is_tended(store, work, settings)]
+    _wake_webhooks(wakeups, due, [work for work in tended if work.kind == _OPERATION + CONSOLIDATION])
     _wake_scopes(wakeups, [work for work in tended if work.kind in {"revival", "compaction"}])
     for work in due:
         if work.kind == "policy":
             wakeups.wake_scopes(work.tenant_id, BankId(work.bank_id), _rebuilt(store, work, settings))
     if models is not None:
         tend_models(models, due)
+    if erasures is not None:
+        tend_erasures(erasures, due)
+    measure_backlog(store, asked)
     return SweepReport(dict(Counter(work.kind for work in due)))
 
 
-def _wake_webhooks(wakeups: Wakeups, due: Iterable[DueWork]) -> None:
+def _wake_webhooks(wakeups: Wakeups, due: Iterable[DueWork], ended: Iterable[DueWork]) -> None:
+    """Wakes deliveries that are due, and banks with events: those left lying, and those that have just come to be."""
     banks: dict[tuple[TenantId, BankId], list[UUID]] = defaultdict(list)
     for work in due:
         if work.kind == "webhook":
@@ -89,7 +111,8 @@ def _wake_webhooks(wakeups: Wakeups, due: Iterable[DueWork]) -> None:
     for (tenant_id, bank_id), delivery_ids in banks.items():
         wakeups.wake_deliveries(tenant_id, bank_id, delivery_ids)
     for tenant_id, bank_id in dict.fromkeys(
-        (work.tenant_id, BankId(work.bank_id)) for work in due if work.kind == "webhook_events"
+        (work.tenant_id, BankId(work.bank_id))
+        for work in [*(each for each in due if each.kind == "webhook_events"), *ended]
     ):
         wakeups.wake_webhooks(tenant_id, bank_id)
 
@@ -136,14 +159,15 @@ def _is_tended(store: Store, work: DueWork, settings: Settings) -> bool:
             elif work.kind == "expired":
                 tx.operations.expire(bank_id, settings.hindsight_api_operation_retention_days, MOST_EXPIRED)
             else:
-                tx.consolidation.finish_operations(bank_id)
+                return tx.consolidation.finish_operations(bank_id)
             return True
     except HindsightError as error:
         _log.warning("%s %s was not tended to: %s: %s", work.kind, work.id, type(error).__name__, error)
         return False
 
 
-def _due_by(settings: Settings) -> DueBy:
+def due_by(settings: Settings) -> DueBy:
+    """What the server's settings say of when work is due."""
     return DueBy(
         observations=settings.hindsight_api_enable_observations,
         auto_consolidation=settings.hindsight_api_enable_auto_consolidation,
@@ -153,6 +177,7 @@ def _due_by(settings: Settings) -> DueBy:
         run_seconds=settings.hindsight_reflect_keep_days * 86_400,
         everywhere=settings.hindsight_api_webhook_url is not None,
         audit_days=settings.hindsight_api_audit_log_retention_days,
+        signs=bool(settings.hindsight_receipt_key),
     )
 
 

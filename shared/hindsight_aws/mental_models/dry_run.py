@@ -18,6 +18,7 @@ from hindsight_aws.model.trigger import trigger_to_json
 from hindsight_aws.ports.reflect import Run
 from hindsight_aws.reflect import runs
 from hindsight_aws.reflect.ports import ReflectDoor
+from hindsight_aws.usage.allowance import parked
 
 
 def dry_run(door: ModelsDoor, principal: Principal, bank: str, model_id: str) -> Run:
@@ -25,7 +26,7 @@ def dry_run(door: ModelsDoor, principal: Principal, bank: str, model_id: str) ->
 
     A preview shows what the page would be written from: to keys that may read, and see all that its creator could.
 
-    Raises: AccessDenied, NotFound, WorkRaced, WorkDeferred when it cannot be started now.
+    Raises: AccessDenied, NotFound, WorkRaced, LimitReached, WorkDeferred when it cannot be started now.
     """
     require(principal, Permission.WRITE)
     require(principal, Permission.READ)
@@ -39,6 +40,8 @@ def dry_run(door: ModelsDoor, principal: Principal, bank: str, model_id: str) ->
         joined = tx.reflect.joinable(found.bank_id, run_key(key), within)
         if joined is not None:
             return joined
+        if (limit := parked(tx, door.clock.now())) is not None:
+            raise limit
         request = dry_request(principal.tenant_id, view.model.page_id)
         run_id = write_run(tx, found.bank_id, principal.subject, key, request, seconds)
         if run_id is None:

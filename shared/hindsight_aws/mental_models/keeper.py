@@ -6,8 +6,10 @@ Called by reflect's steps; a page changes whole, in the transaction that ends it
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 from uuid import UUID
 
+from hindsight_aws.errors import LimitReached, VectorsReplaced
 from hindsight_aws.mental_models.basis import basis_of
 from hindsight_aws.mental_models.candidate import candidate_of, retracted
 from hindsight_aws.mental_models.cited import citations_of
@@ -30,6 +32,8 @@ from hindsight_aws.usage.ledger import ledger_entries
 
 SUPERSEDED: JsonObject = {"outcome": "superseded"}
 """What is told of a refresh that was cancelled, taken over or overtaken: nothing of it was written."""
+_REPLACING_S: Final = 60.0
+"""After how long a refresh comes again that met vectors being replaced."""
 _Said = Mapping[str, JsonObject]
 
 
@@ -70,14 +74,18 @@ class PageKeeper:
         tenant_id = TenantId(UUID(str(run.request["tenant_id"])))
         with self._ports.store.transaction(tenant_id) as tx:
             model = tx.mental_models.find(run.bank_id, settled.page_id)
+            bank = tx.banks.by_id(run.bank_id)
+        embedder = self._ports.embedder.of(None if bank is None else bank.embedding_model)
+        if embedder is None:
+            return {}
         usages: list[ModelUsage] = []
         name = "" if model is None else model.name
         try:
-            (vector,) = self._ports.embedder.embed([f"{name}\n\n{made.content}"], "document", usages.append)
+            (vector,) = embedder.embed([f"{name}\n\n{made.content}"], "document", usages.append)
         finally:
             with self._ports.store.transaction(tenant_id) as tx:
                 tx.usage.record(ledger_entries(usages, run.subject, run.bank_id, run_id=run.run_id))
-        return {} if vector.is_zero else {"vector": [*vector.values], "model": self._ports.embedder.model}
+        return {} if vector.is_zero else {"vector": [*vector.values], "model": embedder.model}
 
     def commit(
         self,
@@ -104,6 +112,9 @@ class PageKeeper:
         if held is None or held.version != settled.version:
             tx.refreshes.put_off(run.bank_id, lease.operation_id, 0.0, "the page was changed meanwhile", counts=False)
             return SUPERSEDED
+        if made.is_written and composed and (wait_s := _replaced_for(tx, run, composed)) is not None:
+            tx.refreshes.put_off(run.bank_id, lease.operation_id, wait_s, "the vectors were replaced", counts=False)
+            return SUPERSEDED
         _write(tx, ended, _change(ended, response_of(tx, ended), citations, composed))
         details = details_of(made)
         if made.failure is None:
@@ -120,6 +131,9 @@ class PageKeeper:
         lease = tx.refreshes.held(run.bank_id, OperationId(UUID(str(operation_id))), fence)
         if lease is None:
             return
+        if error == LimitReached.__name__:
+            tx.refreshes.put_off(run.bank_id, lease.operation_id, 0.0, message, counts=False)
+            return
         failure = failure_of(run, error, message, lease.attempts)
         if failure.again_in is not None:
             tx.refreshes.put_off(run.bank_id, lease.operation_id, failure.again_in, message, counts=True)
@@ -129,6 +143,18 @@ class PageKeeper:
                 run.bank_id, lease.page_id, failure.outcome, failure.reason, message, pauses=failure.pauses
             )
         tx.refreshes.fail(run.bank_id, lease.operation_id, error, message, failure.details)
+
+
+def _replaced_for(tx: Transaction, run: Run, composed: JsonObject) -> float | None:
+    """In how many seconds the page's vector can be made anew; None when it is the bank's model's until the commit.
+
+    A page that was written without one would be found by its words alone, and nothing would embed it again.
+    """
+    try:
+        tx.vectors.hold(run.bank_id, str(composed["model"]))
+    except VectorsReplaced as replaced:
+        return 0.0 if replaced.until is None else _REPLACING_S
+    return None
 
 
 def _write(tx: Transaction, ended: Ended, change: PageChange) -> None:

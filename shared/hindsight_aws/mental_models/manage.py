@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from hindsight_aws.access import (
     page_sight,
@@ -109,10 +109,12 @@ def change(
 
     A key that sees less than the creator's changes nothing that the page is written from: name and size alone.
 
-    Raises: AccessDenied, InvalidField.
+    Raises: AccessDenied, InvalidField, Conflict for a page of the knowledge base whose folder has one of that name.
     """
     tags = None if asked.tags is None else check_tags(asked.tags, "tags")
     changes = None if asked.trigger is None else checked_changes(asked.trigger)
+    if asked.name is not None:
+        tx.knowledge.hold(bank_id)
     held = tx.mental_models.hold(bank_id, model.page_id)
     if held is None:
         raise model_not_found(model.id)
@@ -127,6 +129,8 @@ def change(
     require_tags(principal, changed.tags)
     if _written_from(changed) != _written_from(held):
         require_page(principal, held.creator.forced_tags)
+    if changed.name != held.name and not tx.knowledge.rename_page(bank_id, held.page_id, changed.name):
+        raise name_taken(changed.name)
     tx.mental_models.change(bank_id, changed, next_look(changed.trigger, changed.page_id, now))
 
 
@@ -138,11 +142,15 @@ def clear(tx: Transaction, bank_id: BankId, model: MentalModel) -> None:
     tx.mental_models.clear(bank_id, model.page_id)
 
 
-def delete(tx: Transaction, bank_id: BankId, model: MentalModel) -> None:
-    """Removes the model, and the kept answers that may quote it; its open refreshes are cancelled."""
-    tx.refreshes.cancel(bank_id, model.page_id)
-    tx.mental_models.remove(bank_id, model.page_id)
-    tx.refreshes.stop_all(bank_id, model.page_id)
+def delete(tx: Transaction, bank_id: BankId, *pages: UUID) -> None:
+    """Removes the models, and the kept answers that may quote them; their open refreshes are cancelled."""
+    in_order = sorted(pages)
+    for page_id in in_order:
+        tx.refreshes.cancel(bank_id, page_id)
+    for page_id in in_order:
+        tx.mental_models.remove(bank_id, page_id)
+    for page_id in in_order:
+        tx.refreshes.stop_all(bank_id, page_id)
     tx.reflect.forget_answers(bank_id)
 
 
@@ -161,6 +169,11 @@ def look_up(
 def model_not_found(model_id: str) -> NotFound:
     """The error for a model that is not there, or not there for this caller."""
     return NotFound(f"Mental model '{model_id}' not found")
+
+
+def name_taken(name: str) -> Conflict:
+    """The error for a page of the knowledge base whose folder has one of that name."""
+    return Conflict(f"A page named '{name}' already exists in this folder")
 
 
 def require_model(door: ModelsDoor) -> None:

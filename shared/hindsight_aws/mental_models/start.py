@@ -13,6 +13,7 @@ from hindsight_aws.ports.model_gateway import JsonObject
 from hindsight_aws.ports.reflect import NewRun
 from hindsight_aws.ports.refreshes import RefreshLease
 from hindsight_aws.ports.store import Transaction
+from hindsight_aws.usage.allowance import parked
 
 _log = logging.getLogger(__name__)
 
@@ -22,12 +23,14 @@ _MOST_AT_ONCE = 20
 
 
 def start(door: ModelsDoor, tenant_id: TenantId, bank_id: BankId, operation_id: OperationId) -> RunId | None:
-    """The run that works on the refresh from now on; None when it is not due, or another of its model runs.
+    """The run that works on the refresh from now on; None: it is not due, parked, or another of its model runs.
 
     Guarantees: rows first, then the execution; one that cannot be started waits again and is started by the sweep.
     """
     seconds = door.settings.hindsight_api_reflect_wall_timeout
     with door.store.transaction(tenant_id) as tx:
+        if parked(tx, door.clock.now()) is not None:
+            return None
         lease = tx.refreshes.claim(bank_id, operation_id, seconds + _LEASE_MARGIN_S)
         if lease is None:
             return None

@@ -44,5 +44,7 @@ def check_new_bank_id(external_id: str) -> None:
         raise InvalidRequest(f"Bank id is too long: at most {LONGEST_BANK_ID_BYTES} bytes of UTF-8 are allowed")
     if any(ord(char) <= _LAST_C0_CONTROL or ord(char) in _C1_CONTROLS for char in external_id):
         raise InvalidRequest("Bank id must not contain control characters")
+    if "/" in external_id or external_id in {".", ".."}:
+        raise InvalidRequest("Bank id must not contain '/', nor be '.' or '..': no path could name the bank")
     if external_id.startswith("_"):
         raise InvalidRequest("Bank id must not start with '_': that prefix is reserved")

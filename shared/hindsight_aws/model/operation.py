@@ -22,6 +22,18 @@ REFRESH_MENTAL_MODEL = "refresh_mental_model"
 """Writes a mental model's page anew, as a run of the reflect workflow."""
 BATCH_RETAIN = "batch_retain"
 """The parent of an async request's `retain` operations; it has no work of its own and ends when they have."""
+EXPORT_BANK = "export_bank"
+EXPORT_DOCUMENTS = "export_documents"
+IMPORT_BANK = "import_bank"
+"""Makes a bank out of an archive."""
+IMPORT_DOCUMENTS = "import_documents"
+"""Adds the documents of an archive to a bank."""
+CLONE_BANK = "clone_bank"
+REEMBED = "reembed"
+"""Makes a bank's vectors anew by another model, and puts them in place of those that serve."""
+EXPORTS = frozenset({EXPORT_BANK, EXPORT_DOCUMENTS})
+TRANSFERS = EXPORTS | {IMPORT_BANK, IMPORT_DOCUMENTS, CLONE_BANK}
+"""What the transfer function works on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from uuid import UUID, uuid5
 from hindsight_aws.model.ids import BankId, TenantId
 
 CONSOLIDATION_COMPLETED: Final = "consolidation.completed"
+MEMORY_DEFENSE_TRIGGERED: Final = "memory_defense.triggered"
 RETAIN_COMPLETED: Final = "retain.completed"
 _NAMESPACE: Final = UUID("6f0f1d52-7a1f-4c0c-8b57-3b6f1ea8f0c4")
 EventStatus = Literal["completed", "failed"]

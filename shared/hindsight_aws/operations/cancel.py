@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hindsight_aws.errors import Conflict
 from hindsight_aws.model.ids import OperationId
-from hindsight_aws.model.operation import CONSOLIDATION, REFRESH_MENTAL_MODEL
+from hindsight_aws.model.operation import CONSOLIDATION, REEMBED, REFRESH_MENTAL_MODEL, TRANSFERS
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.operations.sight import own_run, require_own
 from hindsight_aws.ports.store import Store
@@ -33,5 +33,10 @@ def cancel(store: Store, wakeups: Wakeups, principal: Principal, bank: str, oper
             tx.consolidation.withdraw(operation.bank_id, [operation_id])
         elif operation.kind == REFRESH_MENTAL_MODEL:
             tx.refreshes.stop(operation.bank_id, operation_id)
+        elif operation.kind in TRANSFERS:
+            tx.transfers.abandon(operation.bank_id, operation_id)
+        elif operation.kind == REEMBED:
+            tx.vectors.drop(operation.bank_id, operation_id)
+            tx.vectors.open(operation.bank_id)
     if cancelled.to_wake:
         wakeups.wake_operations(principal.tenant_id, cancelled.to_wake)

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from hindsight_aws.errors import Conflict
 from hindsight_aws.model.ids import OperationId, ScopeId
-from hindsight_aws.model.operation import CONSOLIDATION, FILE_CONVERT_RETAIN, POLICY_REBUILD, RETAIN, Operation
+from hindsight_aws.model.operation import (
+    CONSOLIDATION,
+    FILE_CONVERT_RETAIN,
+    POLICY_REBUILD,
+    REEMBED,
+    RETAIN,
+    TRANSFERS,
+    Operation,
+)
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.operations.sight import require_own
 from hindsight_aws.ports.operations import Retried
@@ -35,6 +43,8 @@ def retry(store: Store, wakeups: Wakeups, principal: Principal, bank: str, opera
         wakeups.wake_operations(tenant_id, of_retain)
     if of_files := _of_kind(retried, FILE_CONVERT_RETAIN):
         wakeups.wake_conversions(tenant_id, of_files)
+    if of_transfers := [each.operation_id for each in retried if each.kind in {*TRANSFERS, REEMBED}]:
+        wakeups.wake_transfers(tenant_id, of_transfers)
     if scopes:
         wakeups.wake_scopes(tenant_id, operation.bank_id, scopes)
 

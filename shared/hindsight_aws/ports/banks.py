@@ -37,6 +37,10 @@ class Banks(Protocol):
         """The bank with this internal id, or None: for workers, whose messages carry it."""
         ...
 
+    def create(self, external_id: str) -> Bank | None:
+        """A new bank of this id; None where there is one already.  Raises: as `create_if_missing`."""
+        ...
+
     def create_if_missing(self, external_id: str) -> Bank:
         """The bank with this id, made if there was none; two callers at once get the same bank.
 
@@ -53,13 +57,6 @@ class Banks(Protocol):
 
     def save(self, bank_id: BankId, name: str | None, overrides: Mapping[str, object]) -> None:
         """Replaces the bank's name and its own settings."""
-        ...
-
-    def delete(self, bank_id: BankId) -> int:
-        """Removes the bank and all it holds; returns how many facts, observations, entities and documents went.
-
-        Waits for whoever is adding to it.  A bank that is gone already counts 0.
-        """
         ...
 
     def page(self, text: str | None, patterns: Sequence[str] | None, limit: int, offset: int) -> Page[BankSummary]:

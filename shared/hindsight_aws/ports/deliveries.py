@@ -49,6 +49,14 @@ class Claimed:
     secret: str | None = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class PutOff:
+    """A delivery that is not tried now: it has ended, or is due in so many seconds."""
+
+    has_ended: bool
+    wait_seconds: float
+
+
 class Deliveries(Protocol):
     """The deliveries of the transaction's tenant."""
 
@@ -61,6 +69,20 @@ class Deliveries(Protocol):
 
     def claim(self, bank_id: BankId, delivery_id: UUID, lease_seconds: float) -> Claimed | None:
         """Takes the lease of a delivery that is due and counts the attempt; None when it is not, or is held."""
+        ...
+
+    def put_off(self, bank_id: BankId, delivery_id: UUID, at_once: int, longest_seconds: float) -> PutOff | None:
+        """Puts off, uncounted, a due delivery whose hook rests, or failed last and is asked `at_once` times already.
+
+        One that was written more than `longest_seconds` ago ends as failed instead.  None: nothing keeps it.
+        """
+        ...
+
+    def note_answer(self, bank_id: BankId, delivery_id: UUID, fence: int, *, is_taken: bool, patience: int) -> None:
+        """Counts failures in a row on the hook; from the one numbered `patience` on it rests, the longer the more.
+
+        Called before `attempts`, for hooks are locked before deliveries; changes nothing when the fence has moved.
+        """
         ...
 
     def attempts(self, bank_id: BankId, delivery_id: UUID, fence: int) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import IO, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,18 @@ class FileStore(Protocol):
 
     def get(self, key: str, at_most: int) -> bytes | None:
         """The bytes, or None when there are none, or when they are more than `at_most`."""
+        ...
+
+    def put_file(self, key: str, file: IO[bytes], content_type: str) -> None:
+        """Stores what the file holds from its beginning, piece by piece, in place of what was there."""
+        ...
+
+    def fetch(self, key: str, file: IO[bytes], at_most: int) -> bool:
+        """Writes the bytes into the file, piece by piece; False when there are none, or more than `at_most`."""
+        ...
+
+    def address(self, key: str, filename: str, seconds: int) -> str:
+        """An address from which anybody can download the bytes, as a file of this name, for so long; asks nobody."""
         ...
 
     def delete(self, key: str) -> None:

@@ -40,11 +40,13 @@ class ModelView:
     """A model as it is shown, with why it is stale (None: it is fresh).
 
     `is_withheld`: something it rests on was deleted and its text has not been mended yet; `model` comes without text.
+    `is_page`: it is a page of the knowledge base.
     """
 
     model: MentalModel
     staleness: Staleness | None
     is_withheld: bool
+    is_page: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +139,20 @@ class MentalModels(Protocol):
         """The model, or None where there is none in sight."""
         ...
 
-    def page(self, bank_id: BankId, seen: PageSight, wanted: TagFilter, limit: int, offset: int) -> Page[ModelView]:
-        """Models in sight whose tags pass the filter, those refreshed last first."""
+    def page(
+        self,
+        bank_id: BankId,
+        seen: PageSight,
+        wanted: TagFilter,
+        limit: int,
+        offset: int,
+        *,
+        in_knowledge_base: bool | None = None,
+    ) -> Page[ModelView]:
+        """Models in sight whose tags pass the filter, those refreshed last first.
+
+        `in_knowledge_base`: only pages of the knowledge base, or only models that are none; None: both.
+        """
         ...
 
     def hold(self, bank_id: BankId, page_id: UUID) -> MentalModel | None:

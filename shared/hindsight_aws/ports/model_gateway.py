@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, Protocol, TypeAlias
 
+from hindsight_aws.errors import Conflict
+
 JsonValue: TypeAlias = bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 JsonObject: TypeAlias = dict[str, JsonValue]
 
@@ -193,6 +195,10 @@ class Embedder(Protocol):
         """The length of every vector."""
         ...
 
+    def of(self, model: str | None) -> Embedder | None:
+        """The embedder of banks whose vectors are made by `model`; itself for None; None for one that is not served."""
+        ...
+
     def embed(self, texts: Sequence[str], purpose: EmbeddingPurpose, usage: UsageSink) -> list[Embedding]:
         """One vector per text, in order; a text past the model's limit is cut, a blank one gives a zero vector.
 
@@ -201,6 +207,17 @@ class Embedder(Protocol):
         Raises: ModelThrottled, ModelUnavailable, ModelDenied, ModelReplyMalformed (wrong length, not finite).
         """
         ...
+
+
+def serving(embedder: Embedder, model: str | None) -> Embedder:
+    """The embedder to write a bank's vectors with, which `model` makes.  Raises: Conflict where it is not served."""
+    found = embedder.of(model)
+    if found is None:
+        raise Conflict(
+            f"the bank's vectors are made by {model}, which this deployment does not serve "
+            f"(HINDSIGHT_API_EMBEDDINGS_MODELS_SERVED); those of {embedder.model} cannot be mixed in"
+        )
+    return found
 
 
 class Reranker(Protocol):

@@ -122,7 +122,8 @@ class CandidateQuery:
     `vector` None leaves the semantic arm out, and so does not `with_semantic`; no `terms` leave the keyword arm out, no
     `windows` the temporal arm.  `exact_limit`
     bounds the banks whose vectors are read one by one, and the memories that a window is searched through; `most_terms`
-    the terms looked up, rarest first.  `is_timed`: each search is to be timed.
+    the terms looked up, rarest first.  `is_timed`: each search is to be timed.  `comparable`: the models that the
+    bank's vectors must be of, None for a bank that has no model yet; empty: whatever they are of.
     """
 
     bank_id: BankId
@@ -143,6 +144,7 @@ class CandidateQuery:
     most_dated: int = 60
     is_timed: bool = False
     with_semantic: bool = True
+    comparable: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +257,10 @@ class RecallReads(Protocol):
         ...
 
     def candidates(self, query: CandidateQuery) -> Candidates:
-        """What each arm finds; the same for the same rows, except where a large bank's vector index approximates."""
+        """What each arm finds; the same for the same rows, except where a large bank's vector index approximates.
+
+        Raises: VectorsReplaced when the bank's vectors are not comparable with the query's any more.
+        """
         ...
 
     def expand(self, query: ExpansionQuery) -> Expansion | None:

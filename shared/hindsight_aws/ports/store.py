@@ -6,11 +6,11 @@ The repositories' own modules are imported by whoever uses one: a cold start pay
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
-from uuid import UUID
 
 from hindsight_aws.model.ids import TenantId
+from hindsight_aws.ports.due import Backlog, DueBy, DueWork
 
 if TYPE_CHECKING:
     from hindsight_aws.ports.aliases import Aliases
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from hindsight_aws.ports.directives import Directives
     from hindsight_aws.ports.documents import Documents
     from hindsight_aws.ports.entities import Entities
+    from hindsight_aws.ports.erasure import Erasures
     from hindsight_aws.ports.evidence import EvidenceReads
     from hindsight_aws.ports.graph import Graphs
+    from hindsight_aws.ports.knowledge import KnowledgeBases
+    from hindsight_aws.ports.limits import TenantLimits
     from hindsight_aws.ports.links import Links
     from hindsight_aws.ports.memories import Memories
     from hindsight_aws.ports.mental_models import MentalModels
@@ -33,72 +36,20 @@ if TYPE_CHECKING:
     from hindsight_aws.ports.past import PastReads
     from hindsight_aws.ports.rebuilds import Rebuilds
     from hindsight_aws.ports.recall import RecallReads
+    from hindsight_aws.ports.reembedding import BankVectors
     from hindsight_aws.ports.reflect import ReflectRuns
     from hindsight_aws.ports.refreshes import Refreshes
     from hindsight_aws.ports.runs import Runs
     from hindsight_aws.ports.scopes import Scopes
     from hindsight_aws.ports.stats import Stats
     from hindsight_aws.ports.tags import Tags
-    from hindsight_aws.ports.tenants import Tenants
+    from hindsight_aws.ports.tenants import KeyRecord, Tenants
+    from hindsight_aws.ports.transfers import Transfers
     from hindsight_aws.ports.uploads import Uploads
     from hindsight_aws.ports.usage import UsageLedger
     from hindsight_aws.ports.webhooks import Webhooks
 
-
-@dataclass(frozen=True, slots=True)
-class KeyRecord:
-    """What an API key's hash resolves to; expired and revoked keys are told apart from unknown ones."""
-
-    tenant_id: TenantId
-    key_id: UUID
-    subject: str
-    permissions: frozenset[str]
-    bank_patterns: tuple[str, ...]
-    forced_tags: object | None
-    fact_types: frozenset[str] | None
-    exact_scopes: tuple[tuple[str, ...], ...] | None
-    is_expired: bool
-    is_revoked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DueBy:
-    """What the server's settings say of when work is due; each is about a kind of its own.
-
-    `observations` and `auto_consolidation` are the defaults for banks that do not say.  `server_policy` is a digest of
-    the server's consolidation settings: banks looked through under others are told; None: none is.  Banks with
-    operations that ended more than `retention_days` ago are told as `expired`; 0: none is.  Scopes whose
-    near-duplicates were not looked for since about `compaction_seconds` are told as `compaction`; 0: none is.  Banks
-    with reflect runs that ended more than `run_seconds` ago are told as `ended_runs`.  `everywhere`: the server has a
-    hook of its own, so that banks without one have somebody who is to be told of their events.  Banks with audit
-    entries older than `audit_days` are told as `audit`, deleted ones too; below 0: none is.
-    """
-
-    observations: bool
-    auto_consolidation: bool
-    server_policy: str | None = None
-    retention_days: int = 0
-    compaction_seconds: float = 0.0
-    run_seconds: float = 604_800.0
-    everywhere: bool = False
-    audit_days: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class DueWork:
-    """A piece of pending work that nobody holds.
-
-    `kind`: `operation:<kind>`, `consolidation`, `revival`, `links`, `reflect`, `ended_runs`, `expired`, `policy` (a
-    bank whose settings changed), `seal` (a bank whose sealed generations may go), `compaction` (a scope),
-    `page_schedule` and `page_deletion` (a mental model whose schedule is due, or that rests on what is gone), `pages`
-    (a bank whose models consolidation concerns), `webhook` (a delivery) or `webhook_events` (a bank of whose events
-    hooks are to be told).
-    """
-
-    tenant_id: TenantId
-    kind: str
-    bank_id: UUID
-    id: UUID
+__all__ = ["Backlog", "DueBy", "DueWork", "Store", "Transaction"]
 
 
 class Transaction(Protocol):
@@ -168,6 +119,11 @@ class Transaction(Protocol):
         ...
 
     @property
+    def transfers(self) -> Transfers:
+        """Banks on their way into archives and out of them."""
+        ...
+
+    @property
     def uploads(self) -> Uploads:
         """Files that somebody was given a ticket for."""
         ...
@@ -193,6 +149,11 @@ class Transaction(Protocol):
         ...
 
     @property
+    def vectors(self) -> BankVectors:
+        """What model a bank's vectors are of, and another's in the making."""
+        ...
+
+    @property
     def mental_models(self) -> MentalModels:
         """Mental models."""
         ...
@@ -200,6 +161,11 @@ class Transaction(Protocol):
     @property
     def refreshes(self) -> Refreshes:
         """Refreshes of mental models."""
+        ...
+
+    @property
+    def knowledge(self) -> KnowledgeBases:
+        """Folders and pages of mental models."""
         ...
 
     @property
@@ -242,6 +208,11 @@ class Transaction(Protocol):
         """What model calls cost."""
         ...
 
+    @property
+    def limits(self) -> TenantLimits:
+        """What the tenant may use in a day, and whether its model work waits."""
+        ...
+
     def together(self) -> AbstractContextManager[None]:
         """Statements that answer nothing share round trips inside; the first failure ends them all."""
         ...
@@ -254,6 +225,11 @@ class Transaction(Protocol):
     @property
     def audit(self) -> AuditLog:
         """Who called what on which bank."""
+        ...
+
+    @property
+    def erasures(self) -> Erasures:
+        """What was to be gone for good, and its receipts."""
         ...
 
     @property
@@ -286,4 +262,15 @@ class Store(Protocol):
 
     def due_work(self, at_most: int, due_by: DueBy) -> list[DueWork]:
         """Up to `at_most` due pieces of work of each kind over all tenants, those due for longest first."""
+        ...
+
+    def backlog(self, due_by: DueBy) -> Backlog:
+        """How much work waits and how much is given up, parked and suspended tenants' apart."""
+        ...
+
+    def next_due(self, due_by: DueBy) -> datetime | None:
+        """From when on `due_work` will tell of work that workers wait for, which may be past; None: as it is, never.
+
+        Of what is only kept for some time, and of what any commit or use makes due, nothing is said.
+        """
         ...

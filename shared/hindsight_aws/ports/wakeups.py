@@ -27,6 +27,13 @@ class Wakeups(Protocol):
         """
         ...
 
+    def wake_transfers(self, tenant_id: TenantId, operation_ids: Sequence[OperationId], delay_s: int = 0) -> None:
+        """Asks workers to do these transfers, not before `delay_s` seconds (at most 900) have passed.
+
+        Does nothing where no queue for transfers is configured.
+        """
+        ...
+
     def wake_scopes(self, tenant_id: TenantId, bank_id: BankId, scope_ids: Sequence[ScopeId], delay_s: int = 0) -> None:
         """Asks workers to drain these scopes, not before `delay_s` seconds (at most 900) have passed.
 

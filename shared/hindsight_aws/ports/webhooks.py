@@ -48,6 +48,15 @@ class Webhooks(Protocol):
         """
         ...
 
+    def tell_of_round(self, bank_id: BankId, *, everywhere: bool) -> bool:
+        """Tells of what consolidation did by itself, once all that waited for it in the bank has ended.
+
+        Writes an ended operation that the event names.  Nothing where nobody listens, neither a hook of the bank nor,
+        with `everywhere`, the server's.  Of those who end a round at once one tells of it.  Whether somebody is to be
+        woken after the commit.
+        """
+        ...
+
     def page(self, bank_id: BankId, *, limit: int, offset: int) -> Page[Webhook]:
         """The bank's hooks, the oldest first."""
         ...

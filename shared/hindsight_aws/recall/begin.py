@@ -25,6 +25,7 @@ from hindsight_aws.recall.when.window import Window
 from hindsight_aws.settings import Settings
 from hindsight_aws.text.terms import terms
 from hindsight_aws.text.tokens import truncate
+from hindsight_aws.usage.allowance import parked
 
 _MOST_ANCHORED = 10_000
 _MOST_TERMS = 64
@@ -67,6 +68,7 @@ def begun(tx: Transaction, asked: Asked, bank: Bank, trace: Trace) -> Task | Non
         windows=windows,
         trace=trace,
         deadline=asked.deadline,
+        is_parked=parked(tx, asked.present) is not None,
     )
 
 

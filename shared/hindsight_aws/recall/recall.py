@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from hindsight_aws.access import bank_not_found as not_found
 from hindsight_aws.access import is_limited, require, require_bank
-from hindsight_aws.errors import InvalidField, InvalidRequest
+from hindsight_aws.errors import InvalidField, InvalidRequest, VectorsReplaced
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.recalled import Believed, RecallAnswer
 from hindsight_aws.ports.clock import Clock, SystemClock
@@ -57,29 +57,42 @@ def recall(
     Guarantees: writes nothing but the ledger lines of its model calls.  No result, source or chunk is outside what
     the query's types and tags and the principal allow.  The same question to unchanged rows of a bank that is
     searched exactly gives the same answer.  Fails over to the fused order when the rerank model fails, and to words
-    alone when the bank's vectors are of another model; the trace says so.  What a deadline cut is named.
+    alone when the model of the bank's vectors is not served; the trace says so.  A query is never compared with vectors
+    of another model, whenever the bank's are replaced.  While the tenant's model work waits for the next day, no model
+    is asked: words, time and links answer alone.  What that or a deadline cut is named.
     """
     asked = checked(settings, principal, query, reranker, clock)
     require_bank(principal, bank)
     written = None if query.after is None else awaited(store, principal, bank, query.after, asked.deadline)
+    usage: list[ModelUsage] = []
+    try:
+        answer = _recalled(store, embedder, asked, bank, reranker, usage)
+    except VectorsReplaced:  # between the query's embedding and the search: the next one is of the new model
+        answer = _recalled(store, embedder, asked, bank, reranker, usage)
+    return replace(answer, written=written)
+
+
+def _recalled(
+    store: Store, embedder: Embedder, asked: Asked, bank: str, reranker: Reranker | None, usage: list[ModelUsage]
+) -> RecallAnswer:
+    """The answer.  Raises: VectorsReplaced when the bank's vectors became another model's meanwhile."""
+    principal = asked.principal
     task = _begun(store, asked, bank)
     if task is None:
         nothing = RecallAnswer(results=(), withheld=0 if is_limited(principal) else None, bank=bank)
-        return replace(nothing, cut=asked.cut, written=written, believed=asked.nothing_believed)
-    usage: list[ModelUsage] = []
+        return replace(nothing, cut=asked.cut, believed=asked.nothing_believed)
     vector = _vector(store, embedder, task, usage)
     with store.snapshot(principal.tenant_id) as tx:
         pool = pooled(tx, task, vector)
         if not pool.units and tx.banks.find(bank) is None:
             raise not_found(bank)
-        if reranker is None or not task.config.enable_reranking:
-            answer = _answered(tx, task, pool, None, usage)
-            return replace(answer, cut=asked.cut, written=written)
+        if reranker is None or task.is_parked or not task.config.enable_reranking:
+            return replace(_answered(tx, task, pool, None, usage), cut=task.cut(asked))
     there = [pool.units[candidate.id] for candidate in pool.fused if candidate.id in pool.units]
-    scores = reranked(reranker, task, there[: rerank_limit(settings, query.budget)], usage)
+    scores = reranked(reranker, task, there[: rerank_limit(asked.settings, asked.query.budget)], usage)
     with store.snapshot(principal.tenant_id) as tx:
         answer = _answered(tx, task, pool, scores, usage, ranks_only=reranker.ranks_only)
-    return replace(answer, cut=asked.cut, written=written)
+    return replace(answer, cut=asked.cut)
 
 
 def checked(
@@ -118,15 +131,19 @@ def _begun(store: Store, asked: Asked, bank: str) -> Task | None:
 
 
 def _vector(store: Store, embedder: Embedder, task: Task, usage: list[ModelUsage]) -> array[float] | None:
-    """The query's vector, or None: the bank's are of another model, it has no direction, or it did not come in time."""
-    if task.bank.embedding_model not in (None, embedder.model):
+    """The query's vector, or None: the bank's model is not served, it has no direction, or it did not come in time."""
+    own = embedder.of(task.bank.embedding_model)
+    if own is None:
         task.trace.degraded.append("semantic")
         return None
     made = task.query.vector
-    if made is not None and made.model == embedder.model:
+    if made is not None and made.model == own.model:
         return made.values
+    if task.is_parked:
+        task.trace.degraded.append("semantic")
+        return None
     try:
-        return embedded(store, embedder, task, usage)
+        return embedded(store, own, task, usage)
     except OutOfTime:
         without_semantics(task)
         return None

@@ -139,6 +139,7 @@ def _candidate_query(task: Task, vector: array[float] | None) -> CandidateQuery:
         windows=tuple((window.start, window.end) for window in task.windows),
         min_dated_similarity=settings.hindsight_api_temporal_semantic_min_similarity,
         is_timed=query.with_trace,
+        comparable=(task.bank.embedding_model,),
     )
 
 

@@ -45,7 +45,8 @@ class Task:
     """A question to a bank with all that answers depend on.
 
     `terms` are the index terms of its text that are looked for, none where the bank is not searched by words;
-    `windows` is the time it is about, empty for none.
+    `windows` is the time it is about, empty for none.  `is_parked`: the tenant's model work waits, so that no model is
+    asked for this either.
     """
 
     query: RecallQuery
@@ -62,6 +63,13 @@ class Task:
     windows: tuple[Window, ...]
     trace: Trace
     deadline: Deadline | None = None
+    is_parked: bool = False
+
+    def cut(self, asked: Asked) -> tuple[str, ...] | None:
+        """What was left out for the sake of a deadline, or because no model was to be asked; None: nothing can be."""
+        if not self.is_parked:
+            return asked.cut
+        return tuple(dict.fromkeys((*(asked.cut or ()), *self.trace.degraded)))
 
     @property
     def fact_types(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hindsight_aws.access import is_limited, sees_bank
-from hindsight_aws.errors import InvalidField, NotFound
+from hindsight_aws.errors import InvalidField, NotFound, VectorsReplaced
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.ids import UnitId
 from hindsight_aws.model.principal import Principal
@@ -85,16 +85,32 @@ def recall_together(
     """
     asked = checked(settings, principal, query, reranker, clock)
     names = _names(settings, banks)
+    usage: list[ModelUsage] = []
+    try:
+        return _recalled(store, embedder, asked, names, reranker, usage)
+    except VectorsReplaced:  # between the query's embedding and the search: the next one is of the new model
+        return _recalled(store, embedder, asked, names, reranker, usage)
+
+
+def _recalled(
+    store: Store,
+    embedder: Embedder,
+    asked: Asked,
+    names: Sequence[str],
+    reranker: Reranker | None,
+    usage: list[ModelUsage],
+) -> AnswerTogether:
+    """The answer.  Raises: VectorsReplaced when the vectors of a bank became another model's meanwhile."""
+    settings, principal, query = asked.settings, asked.principal, asked.query
     tasks = _begun(store, asked, names)
     if not tasks:
         return AnswerTogether((), cut=asked.cut, believed=asked.nothing_believed)
-    usage: list[ModelUsage] = []
-    vector = _vector(store, embedder, tasks, usage)
+    vectors = _vectors(store, embedder, tasks, usage)
     with store.snapshot(principal.tenant_id) as tx:
-        found = [_found(tx, task, vector if _fits(task, embedder) else None) for task in tasks]
+        found = [_found(tx, task, vectors.get(task.bank.embedding_model)) for task in tasks]
     fused, units, home = _together(found)
     scores = None
-    if reranker is not None and any(task.config.enable_reranking for task in tasks):
+    if reranker is not None and not tasks[0].is_parked and any(task.config.enable_reranking for task in tasks):
         best = [units[candidate.id] for candidate in fused][: rerank_limit(settings, query.budget)]
         scores = reranked(reranker, tasks[0], best, usage)
     ranks_only = reranker is not None and reranker.ranks_only
@@ -112,7 +128,7 @@ def recall_together(
             shows_keyword=not is_limited(principal),
         )
         answer = _answered(tx, found, results, home)
-    return replace(answer, cut=asked.cut)
+    return replace(answer, cut=tasks[0].cut(asked))
 
 
 def _names(settings: Settings, banks: Sequence[str]) -> list[str]:
@@ -141,25 +157,25 @@ def _begun(store: Store, asked: Asked, names: Sequence[str]) -> list[Task]:
     return [task for task in begins if task is not None]
 
 
-def _fits(task: Task, embedder: Embedder) -> bool:
-    """Whether the bank's vectors are of the model that the question is embedded with."""
-    return task.bank.embedding_model in (None, embedder.model)
-
-
-def _vector(store: Store, embedder: Embedder, tasks: Sequence[Task], usage: list[ModelUsage]) -> array[float] | None:
-    """The question's vector, made once for all banks whose vectors it can be compared with."""
+def _vectors(
+    store: Store, embedder: Embedder, tasks: Sequence[Task], usage: list[ModelUsage]
+) -> dict[str | None, array[float] | None]:
+    """The question's vector by the model of banks' vectors, made once by each that is served."""
+    made: dict[str, array[float] | None] = {}
+    of_banks: dict[str | None, array[float] | None] = {}
     for task in tasks:
-        if not _fits(task, embedder):
+        own = embedder.of(task.bank.embedding_model)
+        if own is None or task.is_parked:
             task.trace.degraded.append("semantic")
-    fitting_tasks = [task for task in tasks if _fits(task, embedder)]
-    if not fitting_tasks:
-        return None
-    first = fitting_tasks[0]
-    try:
-        return embedded(store, embedder, first, usage)
-    except OutOfTime:
-        without_semantics(first)
-        return None
+            continue
+        if own.model not in made:
+            try:
+                made[own.model] = embedded(store, own, task, usage)
+            except OutOfTime:
+                without_semantics(task)
+                made[own.model] = None
+        of_banks[task.bank.embedding_model] = made[own.model]
+    return of_banks
 
 
 def _found(tx: Transaction, task: Task, vector: array[float] | None) -> _Found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from hindsight_aws.model.metric import Metric
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
 from hindsight_aws.ports.reflect import Run, Step
 from hindsight_aws.ports.store import Transaction
@@ -28,6 +29,7 @@ from hindsight_aws.reflect.state import (
     Use,
 )
 from hindsight_aws.reflect.transcript import MODEL_STEP, TOOL_STEP, Transcript, claims_step, tell
+from hindsight_aws.telemetry import measure
 
 ANSWER_RESERVE_S = 45.0
 EXTRA_RESERVE_S = 90.0
@@ -55,6 +57,8 @@ def event_of(ports: ReflectPorts, tx: Transaction, run: Run, state: RunState, er
         return RanOut()
     stop = (reply.output or {}).get("stop")
     refusal = _refusal(ports, tx, run, state, tell(steps), uses) if state.phase is not Phase.ASKING else None
+    if refusal is not None:
+        measure(Metric.REFUSED_REPLIES, task=state.task)
     return Replied(uses, refusal, stop if isinstance(stop, str) else "")
 
 

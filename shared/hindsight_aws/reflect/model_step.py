@@ -27,6 +27,7 @@ from hindsight_aws.reflect.rows import RunRef, is_at, plan_of, run_of, since
 from hindsight_aws.reflect.settle import asking_of, ending_blocks
 from hindsight_aws.reflect.state import CLAIMS_TASK, AskModel, ExtractClaims, RunState
 from hindsight_aws.reflect.transcript import MODEL_STEP, Transcript, claims_step, tell
+from hindsight_aws.usage.allowance import Allowance
 from hindsight_aws.usage.ledger import ledger_entries
 
 _log = logging.getLogger(__name__)
@@ -42,17 +43,18 @@ def call_model(ports: ReflectPorts, ref: RunRef, name: str = MODEL_STEP) -> None
     A run that was cancelled or has ended is asked nothing more.  Delivered twice at once, one of the two makes the call
     and the other waits for it.  A call is noted before it is made: one whose process died is counted, and they are few.
 
-    Raises: WorkCrashed when too many calls of the run were lost; ModelThrottled, ModelUnavailable, ModelError: the
-    workflow retries or hands them to `decide` by name.
+    Raises: WorkCrashed when too many calls of the run were lost; LimitReached when the tenant may not spend what the
+    call may cost; ModelThrottled, ModelUnavailable, ModelError: the workflow retries or hands them to `decide` by name.
     """
     give_up_at = time.monotonic() + ports.settings.hindsight_api_llm_timeout
+    allowance = Allowance(ref.tenant_id, ports.clock)
     is_connected = True
     try:
-        while (found := _look(ports, ref, name, waits=time.monotonic() < give_up_at)) is None:
+        while (found := _look(ports, ref, name, allowance, waits=time.monotonic() < give_up_at)) is None:
             time.sleep(_PAUSE_S)
         run, call = found
         if call is not None:
-            _ask(ports, ref, run, name, call)
+            _ask(ports, ref, run, name, call, allowance)
     except DatabaseUnavailable:
         is_connected = False  # what the connection held has ended with it
         raise
@@ -61,7 +63,9 @@ def call_model(ports: ReflectPorts, ref: RunRef, name: str = MODEL_STEP) -> None
             _give_back(ports, ref, name)
 
 
-def _look(ports: ReflectPorts, ref: RunRef, name: str, *, waits: bool) -> tuple[Run, ModelCall | None] | None:
+def _look(
+    ports: ReflectPorts, ref: RunRef, name: str, allowance: Allowance, *, waits: bool
+) -> tuple[Run, ModelCall | None] | None:
     """The run and the call to make, None when there is none to make (any more); None while another process is at it.
 
     The step is this process's from then on.  Claimed before the steps are read: what was kept before it is then seen.
@@ -79,6 +83,11 @@ def _look(ports: ReflectPorts, ref: RunRef, name: str, *, waits: bool) -> tuple[
         asking = ending_blocks(ports, run, asking_of(ports, tx, run))
         call = _call(asking, run, steps, name)
         lost = _note(tx, ref, run, name, call)
+        refusal = allowance.ask(tx, lambda: {name: call}).refusal if lost < MOST_LOST_CALLS else None
+        if refusal is not None:
+            tx.reflect.end_call(ref.bank_id, ref.run_id, _key(ref, name))
+    if refusal is not None:
+        raise refusal
     if lost >= MOST_LOST_CALLS:
         raise WorkCrashed(f"{lost} model calls of this run were lost with the process that made them")
     return run, call
@@ -110,7 +119,7 @@ def _give_back(ports: ReflectPorts, ref: RunRef, name: str) -> None:
         _log.warning("run %s: %s was not given back, which its connection's end does: %s", ref.run_id, name, lost)
 
 
-def _ask(ports: ReflectPorts, ref: RunRef, run: Run, name: str, call: ModelCall) -> None:
+def _ask(ports: ReflectPorts, ref: RunRef, run: Run, name: str, call: ModelCall, allowance: Allowance) -> None:
     if ports.text_model is None:
         raise ModelDenied("there is no model to ask")
     usages: list[ModelUsage] = []
@@ -119,13 +128,14 @@ def _ask(ports: ReflectPorts, ref: RunRef, run: Run, name: str, call: ModelCall)
     try:
         reply = ports.text_model.ask(call, usages.append)
     except HindsightError as failure:
-        _account_for_failure(ports, ref, run, name, usages, failure)
+        _account_for_failure(ports, ref, run, name, usages, failure=failure, allowance=allowance)
         raise
     reached("reflect.after_model")
     with ports.store.transaction(ref.tenant_id) as tx:
         tx.usage.record(ledger_entries(usages, run.subject, ref.bank_id, run_id=ref.run_id))
         tx.reflect.end_call(ref.bank_id, ref.run_id, _key(ref, name))
         tx.reflect.record(ref.bank_id, ref.run_id, [_reply_step(ref.turn, name, call.task, reply, began)])
+        allowance.settle(tx)
 
 
 def _call(asking: Asking, run: Run, steps: Sequence[Step], name: str) -> ModelCall:
@@ -154,13 +164,21 @@ def _material(state: RunState, told: Transcript, steps: Sequence[Step]) -> Mater
 
 
 def _account_for_failure(
-    ports: ReflectPorts, ref: RunRef, run: Run, name: str, usages: Sequence[ModelUsage], failure: HindsightError
+    ports: ReflectPorts,
+    ref: RunRef,
+    run: Run,
+    name: str,
+    usages: Sequence[ModelUsage],
+    *,
+    failure: HindsightError,
+    allowance: Allowance,
 ) -> None:
     """Puts a failed call into the ledger; what hinders that is logged, for the workflow must see the model's error."""
     try:
         with ports.store.transaction(ref.tenant_id) as tx:
             tx.usage.record(ledger_entries(usages, run.subject, ref.bank_id, run_id=ref.run_id))
             tx.reflect.end_call(ref.bank_id, ref.run_id, _key(ref, name))
+            allowance.settle(tx)
     except HindsightError as lost:
         _log.warning(
             "run %s: a call that failed (%s) is not in the ledger: %s", ref.run_id, type(failure).__name__, lost

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -10,6 +10,7 @@ from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.recalled import RecallAnswer
 from hindsight_aws.model.tags import TagFilter
+from hindsight_aws.ports.clock import Clock, SystemClock
 from hindsight_aws.ports.model_gateway import QueryVector, TextModel
 from hindsight_aws.ports.pages import Pages
 from hindsight_aws.ports.recall import NO_BOUNDS, TimeFilter
@@ -77,6 +78,7 @@ class ReflectPorts:
     searches: Searches
     settings: Settings
     pages: Pages | None = None
+    clock: Clock = field(default_factory=SystemClock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +88,4 @@ class ReflectDoor:
     store: Store
     workflows: Workflows
     settings: Settings
+    clock: Clock = field(default_factory=SystemClock)

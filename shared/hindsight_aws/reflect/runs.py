@@ -23,6 +23,7 @@ from hindsight_aws.ports.reflect import NewRun, Run
 from hindsight_aws.ports.store import Store, Transaction
 from hindsight_aws.reflect.ports import ReflectDoor
 from hindsight_aws.reflect.request import ReflectJob, ReflectRequest, job_to_json, request_hash
+from hindsight_aws.usage.allowance import parked
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.25
 _GROWTH = 1.15  # an end is seen at most about so much later, in proportion, than it came
@@ -35,7 +36,8 @@ def submit(door: ReflectDoor, principal: Principal, bank: str, request: ReflectR
     Guarantees: equal requests at the same time share one run, as long as the bank's settings and directives are equal
     too; an unknown bank is made, as long as the caller may write.
 
-    Raises: AccessDenied, NotFound, InvalidRequest, WorkDeferred when the workflow cannot be started now.
+    Raises: AccessDenied, NotFound, InvalidRequest, LimitReached where the run would be new and the tenant's model work
+    waits, WorkDeferred when the workflow cannot be started now.
     """
     require(principal, Permission.READ)
     require_bank(principal, bank)
@@ -119,6 +121,8 @@ def _join_or_create(door: ReflectDoor, tx: Transaction, bank: Bank, job: Reflect
     joined = tx.reflect.joinable(bank.bank_id, digest, within)
     if joined is not None:
         return joined, False
+    if (limit := parked(tx, door.clock.now())) is not None:
+        raise limit
     run_id = RunId(uuid4())
     document: JsonObject = job_to_json(job)
     new = NewRun(

@@ -51,18 +51,19 @@ class RecallSearches:
         )
 
     def embed(self, principal: Principal, bank: Bank, query: str) -> QueryVector | None:
-        model = self.embedder.model
-        if bank.embedding_model not in (None, model):
+        embedder = self.embedder.of(bank.embedding_model)
+        if embedder is None:
             return None
         usage: list[ModelUsage] = []
         try:
             text = text_of(self.settings, RecallQuery(query))
-            return QueryVector(model, self.embedder.embed([text], "query", usage.append)[0])
+            return QueryVector(embedder.model, embedder.embed([text], "query", usage.append)[0])
         finally:
             with self.store.transaction(principal.tenant_id) as tx:
                 tx.usage.record(ledger_entries(usage, principal.subject, bank.bank_id))
 
     def vector(self, principal: Principal, bank: Bank, query: str, made: QueryVector | None) -> QueryVector | None:
-        if made is None or made.model != self.embedder.model or bank.embedding_model not in (None, made.model):
+        embedder = self.embedder.of(bank.embedding_model)
+        if made is None or embedder is None or made.model != embedder.model:
             made = self.embed(principal, bank, query)
         return None if made is None or made.values is None else made

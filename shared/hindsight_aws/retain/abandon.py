@@ -11,6 +11,7 @@ from hindsight_aws.retain.account import Account
 from hindsight_aws.retain.outcome import Attempt
 from hindsight_aws.retain.ports import RetainPorts
 from hindsight_aws.retain.settle import fail
+from hindsight_aws.usage.allowance import Allowance
 
 
 def abandon(ports: RetainPorts, tenant_id: TenantId, operation_id: OperationId, deliveries: int) -> Attempt:
@@ -23,4 +24,4 @@ def abandon(ports: RetainPorts, tenant_id: TenantId, operation_id: OperationId, 
     if lease is None:
         return Attempt("busy")
     died = WorkCrashed(f"workers died of it, in {deliveries - 1} deliveries of its message")
-    return fail(ports, tenant_id, lease, Account(lease), died)
+    return fail(ports, tenant_id, lease, Account(lease, Allowance(tenant_id, ports.clock)), died)

@@ -9,14 +9,16 @@ from hindsight_aws.model.operation import Lease
 from hindsight_aws.ports.model_gateway import ModelUsage
 from hindsight_aws.ports.usage import LedgerEntry
 from hindsight_aws.retain.intake.requests import RetainTotals
+from hindsight_aws.usage.allowance import Allowance
 from hindsight_aws.usage.ledger import ledger_entries
 
 
 class Account:
     """Takes usage records from several threads; hands each out for the ledger until it was committed there."""
 
-    def __init__(self, lease: Lease) -> None:
+    def __init__(self, lease: Lease, allowance: Allowance) -> None:
         self._lease = lease
+        self.allowance = allowance
         self._taken: list[ModelUsage] = []
         self._unrecorded: list[LedgerEntry] = []
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.document import document_id_of
 from hindsight_aws.model.ids import BankId, DocumentId, OperationId
+from hindsight_aws.model.limits import Standing
 from hindsight_aws.model.operation import Lease
 from hindsight_aws.ports.documents import StoredDocument
 from hindsight_aws.ports.operations import Overtaker
@@ -26,6 +27,7 @@ class LeasedOperation:
 
     `left_out` need not be done, for a later operation, as `superseded` names it by document, has replaced what
     they would write.  `overtaken` are documents to be replaced to which a later operation has added meanwhile.
+    `is_bounded`: the tenant has limits, and is asked before each model call.
     """
 
     lease: Lease
@@ -37,6 +39,7 @@ class LeasedOperation:
     left_out: tuple[DocumentTask, ...] = ()
     superseded: Mapping[str, OperationId] = field(default_factory=dict)
     overtaken: tuple[str, ...] = ()
+    is_bounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,9 @@ class GaveWay:
     is_over: bool = False
 
 
-def begin(tx: Transaction, operation_id: OperationId, lease_s: float) -> LeasedOperation | GaveWay | None:
+def begin(
+    tx: Transaction, operation_id: OperationId, lease_s: float, standing: Standing
+) -> LeasedOperation | GaveWay | None:
     """The operation, leased, or None when it is not there, has ended, is not due, or is held.
 
     A holder is told to look again.  An operation whose payload cannot be read (a damaged row, another version's) fails
@@ -91,6 +96,7 @@ def begin(tx: Transaction, operation_id: OperationId, lease_s: float) -> LeasedO
         left_out=left_out,
         superseded=superseded,
         overtaken=tuple(name for name, over in later.items() if not over.replaced),
+        is_bounded=standing.is_bounded,
     )
 
 

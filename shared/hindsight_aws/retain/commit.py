@@ -16,7 +16,6 @@ from hindsight_aws.model.operation import Lease
 from hindsight_aws.model.scope import Scope
 from hindsight_aws.ports.entities import Mention
 from hindsight_aws.ports.links import LinkRule
-from hindsight_aws.ports.memories import NewFact
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain import points
 from hindsight_aws.retain.account import Account
@@ -50,13 +49,16 @@ def commit(
 ) -> ToWake:
     """Writes everything in one transaction, or nothing; the lease is held locked meanwhile, however long it takes.
 
-    Raises: WorkSuperseded when the fence moved, the operation ended, or the bank's vectors became another model's.
+    Raises: WorkSuperseded when the fence moved or the operation ended; VectorsReplaced when the bank's vectors became
+    another model's, or are about to.
     """
     changed = prepared.changed
     replaced = [document for document in changed if document.outline.replaces]
     coming = [entity for fact in prepared.facts for entity in fact.entities] if replaced else []
     scopes = list(dict.fromkeys(scope for fact in prepared.facts for scope in fact.scopes))
     with account.unrecorded() as lines, ports.store.transaction(tenant_id) as tx:
+        if prepared.facts:
+            tx.vectors.hold(lease.bank_id, prepared.embedding_model)
         tx.operations.renew(lease, ports.settings.hindsight_retain_lease_seconds)
         with tx.together():
             reopened = tx.documents.write(lease.bank_id, versions(prepared, lease), coming)
@@ -70,13 +72,14 @@ def commit(
             for document in replaced:
                 reopened += _relabel(tx, lease, document, prepared.volatile)
             if prepared.facts:
-                _write_facts(tx, ports, lease, prepared.facts, rule)
+                _write_facts(tx, lease, prepared, rule)
             tx.usage.record(lines)
         to_wake = _end(tx, lease, prepared, account, scopes, reopened)
         if replaced:
             tx.reflect.forget_answers(lease.bank_id)
         if changed:
-            tx.memories.touch_bank(lease.bank_id, ports.embedder.model if prepared.facts else None)
+            tx.memories.touch_bank(lease.bank_id, prepared.embedding_model if prepared.facts else None)
+        account.allowance.settle(tx)
         if replaced or len(prepared.facts) > MOST_LINKED_AT_ONCE:
             to_wake = replace(to_wake, links=True)
         reached(points.BEFORE_COMMIT)
@@ -89,6 +92,7 @@ def give_up(ports: RetainPorts, tenant_id: TenantId, lease: Lease, error: Hindsi
     with account.unrecorded() as lines, ports.store.transaction(tenant_id) as tx:
         tx.usage.record(lines)
         tx.operations.fail(lease, type(error).__name__, str(error), {}, lease.payload)
+        account.allowance.settle(tx)
         return ToWake((), tx.operations.waiting(lease))
 
 
@@ -106,10 +110,12 @@ def defer(
     with account.unrecorded() as lines, ports.store.transaction(tenant_id) as tx:
         tx.usage.record(lines)
         tx.operations.defer(lease, wait_s, counts=counts, reason=str(error))
+        account.allowance.settle(tx)
 
 
-def _write_facts(tx: Transaction, ports: RetainPorts, lease: Lease, facts: Sequence[NewFact], rule: LinkRule) -> None:
-    tx.memories.add(lease.bank_id, ports.embedder.model, facts)
+def _write_facts(tx: Transaction, lease: Lease, prepared: Prepared, rule: LinkRule) -> None:
+    facts = prepared.facts
+    tx.memories.add(lease.bank_id, prepared.embedding_model, facts)
     mentions = [
         Mention(fact.id, entity, fact.occurred_start or fact.mentioned_at) for fact in facts for entity in fact.entities
     ]

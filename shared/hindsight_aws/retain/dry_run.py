@@ -6,7 +6,7 @@ Called by the API; calls intake, screening, chunking and extraction.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -20,7 +20,13 @@ from hindsight_aws.model.ids import BankId
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.ports.model_gateway import ModelUsage
 from hindsight_aws.retain.chunking.chunk import chunk_text
-from hindsight_aws.retain.extraction.extract_all import Extractions, Wanted, extract_all
+from hindsight_aws.retain.extraction.extract_all import (
+    Extractions,
+    Wanted,
+    asked_about,
+    asked_at_most,
+    extract_all,
+)
 from hindsight_aws.retain.extraction.found import Extraction, as_it_stands
 from hindsight_aws.retain.extraction.passages import Passage, passages_of
 from hindsight_aws.retain.extraction.recipes import Recipe, recipe_of
@@ -30,6 +36,7 @@ from hindsight_aws.retain.intake.requests import RetainItem, RetainRequest, Reta
 from hindsight_aws.retain.intake.screen import screen
 from hindsight_aws.retain.ports import RetainPorts
 from hindsight_aws.screening import policy_of
+from hindsight_aws.usage.allowance import Allowance, parked
 from hindsight_aws.usage.ledger import ledger_entries
 
 LONGEST_CHARS: Final = 60_000
@@ -64,7 +71,8 @@ def dry_run(ports: RetainPorts, principal: Principal, bank: str, request: DryRun
     Guarantees: no bank is made and nothing is stored but the ledger's lines of the calls, failed ones too.
 
     Raises: InvalidRequest and its kinds, for the text as for the settings; ContentRefused by the bank's screening;
-    ModelError when a chunk cannot be read; WorkDeferred when the model is busy, or time runs out.
+    ModelError when a chunk cannot be read; WorkDeferred when the model is busy, or time runs out; LimitReached when the
+    tenant may not spend what the calls may cost.
     """
     require(principal, Permission.WRITE)
     require_bank(principal, bank)
@@ -74,6 +82,9 @@ def dry_run(ports: RetainPorts, principal: Principal, bank: str, request: DryRun
     tasks = accept(RetainRequest((request.item,)), ports.clock.now(), may_fold=True)
     with ports.store.transaction(principal.tenant_id) as tx:
         stored = tx.banks.find(bank)
+        limit = parked(tx, ports.clock.now())
+    if limit is not None:
+        raise limit
     found = stored or Bank(_NO_BANK, bank, None, {}, None)
     ((task,), _) = screen(partial(policy_of, ports.settings, found), tasks)
     recipe = _recipe(ports, principal, found, request)
@@ -81,9 +92,13 @@ def dry_run(ports: RetainPorts, principal: Principal, bank: str, request: DryRun
     part = task.parts[0]
     passages = passages_of([(part, text) for text in chunk_text(part.content, size, structured)])
     usages: list[ModelUsage] = []
-    extractions = _extractions(ports, recipe, passages, usages, give_up_at)
+    allowance = Allowance(principal.tenant_id, ports.clock)
+    extractions = _extractions(
+        ports, recipe, passages, usages, give_up_at, partial(_may_ask, ports, principal, allowance)
+    )
     with ports.store.transaction(principal.tenant_id) as tx:
         tx.usage.record(ledger_entries(usages, principal.subject, None if stored is None else stored.bank_id))
+        allowance.settle(tx)
     if extractions.stopped_by is not None:
         raise extractions.stopped_by
     for error in extractions.failed.values():
@@ -118,7 +133,12 @@ def _bundle(recipe: Recipe, strategy: str | None) -> Mapping[str, object]:
 
 
 def _extractions(
-    ports: RetainPorts, recipe: Recipe, passages: list[Passage], usages: list[ModelUsage], give_up_at: float
+    ports: RetainPorts,
+    recipe: Recipe,
+    passages: list[Passage],
+    usages: list[ModelUsage],
+    give_up_at: float,
+    may_ask: Callable[[Sequence[Wanted]], int],
 ) -> Extractions:
     if recipe.extractor is None or ports.text_model is None:
         return Extractions()
@@ -130,7 +150,17 @@ def _extractions(
         lambda _found: None,
         in_flight=ports.settings.hindsight_api_retain_parallelism,
         give_up_at=give_up_at,
+        may_ask=may_ask,
     )
+
+
+def _may_ask(ports: RetainPorts, principal: Principal, allowance: Allowance, chunks: Sequence[Wanted]) -> int:
+    """How many of these chunks the model may be asked about now.  Raises LimitReached or ModelThrottled for none."""
+    with ports.store.transaction(principal.tenant_id) as tx:
+        granted = allowance.ask(tx, lambda: asked_about(chunks), each=asked_at_most(chunks))
+    if granted.refusal is not None:
+        raise granted.refusal
+    return granted.calls
 
 
 def _of(recipe: Recipe, passage: Passage, extractions: Extractions) -> Extraction:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, cast
+from typing import Final, cast
 from uuid import UUID
 
 from hindsight_aws import errors
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.model.ids import OperationId
+from hindsight_aws.operations.attempt import AttemptState
 from hindsight_aws.retain.intake.requests import ItemOutcome, RetainTotals
-
-AttemptState = Literal["completed", "failed", "deferred", "busy", "absent"]
 
 _KINDS: Final[Mapping[str, type[HindsightError]]] = {
     kind.__name__: kind
@@ -38,7 +37,7 @@ _KINDS: Final[Mapping[str, type[HindsightError]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What one attempt came to.
+    """What one attempt came to, and which tokens its calls took.
 
     `completed` and `failed` are on the row.  `deferred`: to be done later, for the reason in `error`, after `wait_s`.
     `busy`: somebody else holds the operation or its document, or it is not due.  `absent`: no such work, or none left.

@@ -6,6 +6,7 @@ Called by the job; pure but for the settings.
 from __future__ import annotations
 
 from hindsight_aws.errors import Conflict, WorkCrashed
+from hindsight_aws.ports.model_gateway import serving
 from hindsight_aws.retain.begin import LeasedOperation
 from hindsight_aws.retain.ports import RetainPorts
 from hindsight_aws.retain.settle import attempts_allowed
@@ -15,13 +16,11 @@ def check_may_run(ports: RetainPorts, leased: LeasedOperation) -> None:
     """Lets an attempt begin.
 
     Raises: WorkCrashed when as many as are allowed did not come to an end; Conflict when a later operation has added to
-    a document that this one would replace, or when the bank's vectors are another model's.
+    a document that this one would replace, or when the model of the bank's vectors is not served any more.
     """
     allowed = attempts_allowed(ports, leased.lease)
     if leased.lease.attempts > allowed:
         raise WorkCrashed(f"gave up after {allowed} attempts that did not come to an end")
-    made_by = leased.bank.embedding_model
-    if made_by is not None and made_by != ports.embedder.model:
-        raise Conflict(f"the bank's vectors are made by {made_by}; those of {ports.embedder.model} cannot be mixed in")
+    serving(ports.embedder, leased.bank.embedding_model)
     if leased.overtaken:
         raise Conflict(f"overtaken: a later retain has added to document {leased.overtaken[0]!r} while this one waited")

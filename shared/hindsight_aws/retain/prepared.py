@@ -17,13 +17,14 @@ from hindsight_aws.retain.plan import DocumentPlan
 class Prepared:
     """All that an attempt brought in.  `unfinished` is the work that failed for good, `error` why, naming the items.
 
-    `left_out` is left to later operations, named by document in `superseded`.  `volatile`: patterns of tags that make
-    no scope by themselves.
+    `embedding_model` made the vectors of the facts.  `left_out` is left to later operations, named by document in
+    `superseded`.  `volatile`: patterns of tags that make no scope by themselves.
     """
 
     documents: Sequence[DocumentPlan]
     facts: Sequence[NewFact]
     found: dict[str, Extraction]
+    embedding_model: str
     volatile: tuple[str, ...] = ()
     left_out: Sequence[DocumentTask] = ()
     superseded: Mapping[str, OperationId] = field(default_factory=dict)

@@ -37,7 +37,7 @@ from hindsight_aws.retain.outcome import (
 from hindsight_aws.retain.ports import RetainPorts
 from hindsight_aws.retain.run import carry_out, run_retain
 from hindsight_aws.retain.submit import earlier, new_operation
-from hindsight_aws.screening import ledger_lines
+from hindsight_aws.screening import events, ledger_lines
 
 _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 0.25
@@ -48,8 +48,8 @@ _LONGEST_DELAY_S = 900
 def retain(ports: RetainPorts, principal: Principal, bank: str, request: RetainRequest) -> RetainResult:
     """Stores the items' facts before it answers.
 
-    What cannot be done within the time allowed (a slow model, throttling, a document somebody else is writing, a
-    database that went away) goes on as an operation, and the answer says so: `is_async`.
+    What cannot be done within the time allowed (a slow model, throttling, a document somebody else is writing, a daily
+    limit, a database that went away) goes on as an operation, and the answer says so: `is_async`.
 
     Guarantees: with an `operation_id` the work is done once, however often it is sent: a repetition waits for the
     first and is answered the same, whatever its items hold.
@@ -72,7 +72,9 @@ def retain(ports: RetainPorts, principal: Principal, bank: str, request: RetainR
             admitted = admit(tx, ports.settings, principal, found, tasks, detectors)
             written_at = _write(tx, principal, found, operation_id, admitted)
             before = None if written_at is not None else earlier(tx, principal, found, operation_id)
-        begun = None if before else begin(tx, operation_id, ports.settings.hindsight_retain_lease_seconds)
+        standing = tx.limits.standing(ports.clock.now())
+        waits = before is not None or standing.parking is not None
+        begun = None if waits else begin(tx, operation_id, ports.settings.hindsight_retain_lease_seconds, standing)
     reached(points.AFTER_SUBMIT)
     try:
         attempt = _done(ports, principal, operation_id, begun, give_up_at)
@@ -92,6 +94,7 @@ def _write(
     written_at = tx.operations.add_if_new(bank.bank_id, replace(operation, result=admitted.as_result()))
     if written_at is not None:
         tx.usage.record(ledger_lines(admitted.screening, principal.subject, bank.bank_id, operation_id))
+        tx.webhooks.tell(bank.bank_id, events(admitted.screening, operation_id))
     return written_at
 
 

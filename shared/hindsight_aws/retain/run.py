@@ -38,9 +38,11 @@ from hindsight_aws.retain.plan import DocumentPlan, Outline, outline, plan_docum
 from hindsight_aws.retain.ports import RetainPorts
 from hindsight_aws.retain.precheck import check_may_run
 from hindsight_aws.retain.prepared import Prepared
-from hindsight_aws.retain.settle import fail, leave_to_others, put_off, wake
+from hindsight_aws.retain.settle import fail, leave_to_others, put_off, wait_of, wake
 from hindsight_aws.retain.triage import sort_out
 from hindsight_aws.retain.vectors import KeepingEmbedder
+from hindsight_aws.telemetry import about
+from hindsight_aws.usage.allowance import Allowance, waits
 
 
 def run_retain(ports: RetainPorts, tenant_id: TenantId, operation_id: OperationId, seconds: float) -> Attempt:
@@ -50,7 +52,9 @@ def run_retain(ports: RetainPorts, tenant_id: TenantId, operation_id: OperationI
     call whose result was kept.  Raises: DatabaseUnavailable; the rows then say what is left to do.
     """
     with ports.store.transaction(tenant_id) as tx:
-        begun = begin(tx, operation_id, ports.settings.hindsight_retain_lease_seconds)
+        standing = tx.limits.standing(ports.clock.now())
+        limit = waits(standing)
+        begun = None if limit else begin(tx, operation_id, ports.settings.hindsight_retain_lease_seconds, standing)
         operation = None if begun is not None else tx.operations.find(operation_id)
     if isinstance(begun, GaveWay):
         ports.wakeups.wake_operations(tenant_id, begun.to_wake)
@@ -58,6 +62,8 @@ def run_retain(ports: RetainPorts, tenant_id: TenantId, operation_id: OperationI
     if begun is not None:
         return carry_out(ports, tenant_id, begun, seconds)
     is_open = operation is not None and operation.status in ("pending", "processing")
+    if limit is not None and is_open:
+        return Attempt("deferred", error=limit, wait_s=wait_of(ports, limit))
     if operation is not None and is_open and operation.kind == FILE_CONVERT_RETAIN:
         ports.wakeups.wake_conversions(tenant_id, [operation_id])
     return Attempt("busy" if is_open else "absent")
@@ -68,8 +74,9 @@ def carry_out(ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation, 
 
     Always ends with the row telling what became of it, unless the database is gone.
     """
+    about(bank=leased.lease.bank_id, operation=leased.lease.operation_id)
     reached(points.AFTER_LEASE)
-    account = Account(leased.lease)
+    account = Account(leased.lease, Allowance(tenant_id, ports.clock))
     try:
         check_may_run(ports, leased)
         prepared = _prepare(ports, tenant_id, leased, account, time.monotonic() + seconds)
@@ -114,6 +121,7 @@ def _prepare(
         documents=plans,
         facts=ready,
         found=extractions.found,
+        embedding_model=embedder.model,
         volatile=tuple(volatile),
         left_out=leased.left_out,
         superseded=leased.superseded,
@@ -158,7 +166,9 @@ def _extractions(
     extractions = Extractions()
     if missing and ports.text_model is not None:
         chunks = len({each.key for each in wanted})
-        checkpoint = Checkpoint(ports, tenant_id, leased.lease, account, total=chunks, known=len(known))
+        checkpoint = Checkpoint(
+            ports, tenant_id, leased.lease, account, total=chunks, known=len(known), is_bounded=leased.is_bounded
+        )
         extractions = extract_all(
             ports.text_model,
             missing,
@@ -166,7 +176,7 @@ def _extractions(
             checkpoint.keep,
             in_flight=ports.settings.hindsight_api_retain_parallelism,
             give_up_at=give_up_at,
-            require_wanted=checkpoint.require_wanted,
+            may_ask=checkpoint.may_ask,
         )
     extractions.found.update(known)
     return extractions

@@ -9,7 +9,9 @@ from typing import Final
 
 from hindsight_aws.errors import (
     HindsightError,
+    LimitReached,
     ModelUnavailable,
+    VectorsReplaced,
     WorkCrashed,
     WorkDeferred,
     WorkRaced,
@@ -18,6 +20,7 @@ from hindsight_aws.errors import (
 from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import OperationId, TenantId
 from hindsight_aws.model.operation import Lease
+from hindsight_aws.operations.attempt import backoff
 from hindsight_aws.retain import points
 from hindsight_aws.retain.account import Account
 from hindsight_aws.retain.begin import LeasedOperation
@@ -26,9 +29,7 @@ from hindsight_aws.retain.extraction.recipes import config_of
 from hindsight_aws.retain.outcome import Attempt
 from hindsight_aws.retain.ports import RetainPorts
 
-_LONGEST_WAIT_S: Final = 900.0
-_FIRST_WAIT_S: Final = 5.0
-_LONGEST_RESET_S: Final = 86_400.0
+_LONGEST_RESET_S: Final = 87_000.0
 _MAY_PASS: Final = (ModelUnavailable, WorkCrashed, WorkRaced)
 """What asking again later could change; a refusal or a wrong request stays what it is."""
 
@@ -43,15 +44,23 @@ def put_off(
 ) -> Attempt:
     """Defers; a provider's fault counts as an attempt and the last one fails, a request to slow down never does."""
     lease = leased.lease
-    counts = isinstance(passing, (ModelUnavailable, WorkRaced))
+    counts = isinstance(passing, (ModelUnavailable, WorkRaced)) and not isinstance(passing, VectorsReplaced)
     if counts and lease.attempts >= attempts_allowed(ports, lease):
         return fail(ports, tenant_id, lease, account, passing)
-    wait_s = _wait(ports, lease, passing)
+    is_parked = isinstance(passing, LimitReached)
+    wait_s = wait_of(ports, passing) if isinstance(passing, LimitReached) else _wait(ports, lease, passing)
     try:
-        defer(ports, tenant_id, lease, passing, account, wait_s, counts=counts)
+        # Parked work stays due: whoever raises the limit need not touch it.
+        defer(ports, tenant_id, lease, passing, account, 0.0 if is_parked else wait_s, counts=counts)
     except WorkSuperseded as superseded:
         return leave_to_others(ports, tenant_id, account, superseded)
     return Attempt("deferred", account.totals, passing, wait_s)
+
+
+def wait_of(ports: RetainPorts, passing: WorkDeferred) -> float:
+    """Seconds until a moment that is known, one at least."""
+    asked = 0.0 if passing.until is None else (passing.until - ports.clock.now()).total_seconds()
+    return min(max(asked, 1.0), _LONGEST_RESET_S)
 
 
 def _wait(ports: RetainPorts, lease: Lease, passing: HindsightError) -> float:
@@ -59,9 +68,8 @@ def _wait(ports: RetainPorts, lease: Lease, passing: HindsightError) -> float:
         if type(passing) is WorkDeferred and passing.until is None:
             return 0.0
         if passing.until is not None:
-            asked = (passing.until - ports.clock.now()).total_seconds()
-            return min(max(asked, 1.0), _LONGEST_RESET_S)
-    return min(_FIRST_WAIT_S * 2.0 ** min(lease.fence - 1, 10), _LONGEST_WAIT_S)
+            return wait_of(ports, passing)
+    return backoff(lease.fence)  # a request to slow down counts no attempt, and must be waited for longer each time
 
 
 def fail(ports: RetainPorts, tenant_id: TenantId, lease: Lease, account: Account, final: HindsightError) -> Attempt:
@@ -92,6 +100,7 @@ def _revive(
     with account.unrecorded() as lines, ports.store.transaction(tenant_id) as tx:
         tx.usage.record(lines)
         tx.operations.revive(lease, wait_s, kind=type(passing).__name__, reason=str(passing))
+        account.allowance.settle(tx)
         return tx.operations.waiting(lease)
 
 
@@ -99,6 +108,7 @@ def leave_to_others(ports: RetainPorts, tenant_id: TenantId, account: Account, s
     """Leaves the operation to whoever took it over, or ended it; what the calls cost is in the ledger all the same."""
     with account.unrecorded() as lines, ports.store.transaction(tenant_id) as tx:
         tx.usage.record(lines)
+        account.allowance.settle(tx)
     return Attempt("absent", account.totals, superseded)
 
 

@@ -30,7 +30,7 @@ from hindsight_aws.retain.intake.requests import RetainRequest, RetainResult
 from hindsight_aws.retain.outcome import screening_of, warnings_of
 from hindsight_aws.retain.plan import named_documents
 from hindsight_aws.retain.ports import RetainPorts
-from hindsight_aws.screening import BUILT_IN, NOTHING_FOUND, Detector, ledger_lines
+from hindsight_aws.screening import BUILT_IN, NOTHING_FOUND, Detector, events, ledger_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +195,7 @@ def _write(
     ]
     tx.operations.add(bank.bank_id, children)
     tx.usage.record(ledger_lines(admitted.screening, principal.subject, bank.bank_id, parent.operation_id))
+    tx.webhooks.tell(bank.bank_id, events(admitted.screening, parent.operation_id))
     return _Written(parent.operation_id, written_at, items, [child.operation_id for child in children])
 
 

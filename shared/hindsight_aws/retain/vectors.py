@@ -16,7 +16,7 @@ from typing import Final
 from hindsight_aws.errors import WorkDeferred
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.operation import Progress
-from hindsight_aws.ports.model_gateway import Embedding, EmbeddingPurpose, UsageSink
+from hindsight_aws.ports.model_gateway import Embedder, Embedding, EmbeddingPurpose, UsageSink, serving
 from hindsight_aws.retain.account import Account
 from hindsight_aws.retain.begin import LeasedOperation
 from hindsight_aws.retain.ports import RetainPorts
@@ -36,14 +36,18 @@ class KeepingEmbedder:
     ) -> None:
         self._ports, self._tenant_id, self._leased, self._account = ports, tenant_id, leased, account
         self._give_up_at = give_up_at
+        self._embedder = serving(ports.embedder, leased.bank.embedding_model)
 
     @property
     def model(self) -> str:
-        return self._ports.embedder.model
+        return self._embedder.model
 
     @property
     def dimension(self) -> int:
-        return self._ports.embedder.dimension
+        return self._embedder.dimension
+
+    def of(self, model: str | None) -> Embedder | None:
+        return self if model in (None, self.model) else None
 
     def embed(self, texts: Sequence[str], purpose: EmbeddingPurpose, usage: UsageSink) -> list[Embedding]:
         """A vector for each text, in order.
@@ -52,7 +56,7 @@ class KeepingEmbedder:
         when the operation was cancelled, or taken over; what the model and the store raise.
         """
         if len(texts) <= SLICE:
-            return self._ports.embedder.embed(texts, purpose, usage)
+            return self._embedder.embed(texts, purpose, usage)
         vectors: list[Embedding] = []
         made = 0
         for start in range(0, len(texts), SLICE):
@@ -63,7 +67,7 @@ class KeepingEmbedder:
                 continue
             if made and time.monotonic() >= self._give_up_at:
                 raise WorkDeferred("the time for this attempt ran out")
-            found = self._ports.embedder.embed(part, purpose, usage)
+            found = self._embedder.embed(part, purpose, usage)
             vectors += found
             made += 1
             self._keep(key, found, Progress("embedding", len(vectors), len(texts)))

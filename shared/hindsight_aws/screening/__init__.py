@@ -4,7 +4,7 @@ Called by all who store a caller's text: retain, files, documents, curation; cal
 """
 
 from hindsight_aws.model.screening import NOTHING_FOUND, Screening
-from hindsight_aws.screening.count import as_result, ledger_lines
+from hindsight_aws.screening.count import as_result, events, ledger_lines
 from hindsight_aws.screening.detectors import BUILT_IN, Detector
 from hindsight_aws.screening.look import Look
 from hindsight_aws.screening.policy import policy_of
@@ -19,6 +19,7 @@ __all__ = [
     "Screening",
     "Span",
     "as_result",
+    "events",
     "ledger_lines",
     "policy_of",
     "redacted",

@@ -21,6 +21,8 @@ _NUMBERS = re.compile(
     r"|(?<![0-9A-Za-z_.\-/])0[1-9]\d{1,3}[ /\-]\d{3,4}[ \-]?\d{3,5}(?![0-9A-Za-z_\-])"
     r"|(?<![0-9A-Za-z_.\-])1[3-9]\d{9}(?![0-9A-Za-z_\-])"
 )
+_IS_IN_A_WORD = re.compile(r"[A-Za-z_]")
+"""What comes next where digits are part of an id rather than a number of their own."""
 _GROUP = re.compile(r"\d+")
 _CARD = re.compile(
     r"(?<![0-9A-Za-z])(?=([3-6]\d{3}([ \-])\d{4}\2\d{4}\2\d{1,7}(?!\d)|3\d{3}([ \-])\d{6}\3\d{5}(?!\d)"
@@ -52,9 +54,9 @@ def emails(text: str) -> Iterator[Span]:
 def phones(text: str) -> Iterator[Span]:
     """Telephone numbers with a country's code, and those written as North America, Germany or China write them."""
     for found in _FOREIGN_NUMBER.finditer(text):
-        end = _end_of_number(found[0])
-        if end:
-            yield found.start(), found.start() + end
+        end = found.start() + _end_of_number(found[0])
+        if end > found.start() and not _IS_IN_A_WORD.match(text, end):
+            yield found.start(), end
     yield from (found.span() for found in _NUMBERS.finditer(text))
 
 

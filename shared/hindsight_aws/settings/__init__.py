@@ -16,12 +16,17 @@ from pydantic_settings import SettingsConfigDict
 
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.settings.consolidation import ConsolidationSettings
+from hindsight_aws.settings.erasure import ErasureSettings
 from hindsight_aws.settings.files import FileSettings
 from hindsight_aws.settings.models import ModelSettings
+from hindsight_aws.settings.observability import ObservabilitySettings
 from hindsight_aws.settings.process import ProcessSettings
 from hindsight_aws.settings.recall import RecallSettings
+from hindsight_aws.settings.reembedding import ReembeddingSettings
 from hindsight_aws.settings.reflect import ReflectSettings
 from hindsight_aws.settings.retain import RetainSettings
+from hindsight_aws.settings.tenancy import TenancySettings
+from hindsight_aws.settings.transfer import TransferSettings
 from hindsight_aws.settings.webhooks import WebhookSettings
 
 
@@ -30,6 +35,10 @@ class WrongSetting(HindsightError):
 
 
 class Settings(
+    ReembeddingSettings,
+    TransferSettings,
+    TenancySettings,
+    ErasureSettings,
     WebhookSettings,
     ReflectSettings,
     ConsolidationSettings,
@@ -37,6 +46,7 @@ class Settings(
     FileSettings,
     RetainSettings,
     ModelSettings,
+    ObservabilitySettings,
     ProcessSettings,
 ):
     """The process's settings; field names are the variables' names in lower case."""

@@ -15,7 +15,7 @@ class ModelSettings(BaseSettings):
         "bedrock", description="`bedrock`, or `none`: no text model at all, retain then stores chunks as they are."
     )
     hindsight_api_llm_model: str = Field(
-        "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "us.anthropic.claude-sonnet-4-6",
         description="Model or inference profile of every text task without one of its own.",
     )
     hindsight_api_retain_llm_model: str | None = Field(
@@ -30,6 +30,11 @@ class ModelSettings(BaseSettings):
     hindsight_api_embeddings_model: str = Field(
         "amazon.titan-embed-text-v2:0", description="Embedding model of new banks."
     )
+    hindsight_api_embeddings_models_served: str = Field(
+        "",
+        description="Embedding models that banks may be of besides, separated by commas: a bank keeps the model of its "
+        "first fact until it is embedded anew (docs/howto/change-embeddings.md).",
+    )
     hindsight_api_embeddings_parallelism: int = Field(8, ge=1, le=64, description="Embedding calls in flight at once.")
     hindsight_api_reranker_model: str | None = Field(None, description="Rerank model; unset: fused order is final.")
     hindsight_rerank_region: str | None = Field(
@@ -40,6 +45,13 @@ class ModelSettings(BaseSettings):
     hindsight_api_llm_timeout: float = Field(
         120.0, gt=0, description="Longest time one text model call may take, in seconds."
     )
+
+    @property
+    def served_embeddings_models(self) -> tuple[str, ...]:
+        """Every embedding model that banks may be of, that of new banks first."""
+        others = (name.strip() for name in self.hindsight_api_embeddings_models_served.split(","))
+        return tuple(dict.fromkeys((self.hindsight_api_embeddings_model, *(name for name in others if name))))
+
     hindsight_api_enable_bank_llm_health: bool = Field(
         False,
         description="Whether `POST …/health/llm` is served, which asks each text model a question of a few tokens.",

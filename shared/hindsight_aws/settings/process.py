@@ -40,6 +40,9 @@ class ProcessSettings(BaseSettings):
     hindsight_queue_convert_url: str = Field(
         "", description="URL of the SQS queue whose messages wake the conversion of uploaded files."
     )
+    hindsight_queue_transfer_url: str = Field(
+        "", description="URL of the SQS queue whose messages wake exports and imports of banks."
+    )
     hindsight_queue_deliver_url: str = Field(
         "", description="URL of the SQS queue whose messages wake deliveries to webhooks, and bring back receipts."
     )
@@ -49,12 +52,25 @@ class ProcessSettings(BaseSettings):
     hindsight_bucket: str = Field(
         "", description="S3 bucket of uploaded files; without one the routes for files answer 404."
     )
+    hindsight_marks_set_in: str = Field(
+        "",
+        description="S3 bucket in which this process marks that it may commit work; set where the database pauses.",
+    )
+    hindsight_marks_read_in: str = Field(
+        "",
+        description="S3 bucket of those marks, for the sweep, which leaves a paused database alone by them.",
+    )
     aws_region: str = Field("us-east-1", description="Region of the queues and models; Lambda sets it.")
     hindsight_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="Least level of log lines written."
     )
     hindsight_api_enable_bank_config_api: bool = Field(
         True, description="Whether PATCH and DELETE of a bank's config are served."
+    )
+    hindsight_api_default_bank_template: dict[str, object] | None = Field(
+        None,
+        description="A bank template (JSON) that new banks are made by; one that cannot be applied is logged, and the "
+        "bank is made without (docs/howto/banks.md).",
     )
     hindsight_api_mcp_enabled: bool = Field(True, description="Whether MCP is served at /mcp.")
     hindsight_mcp_allowed_origins: tuple[str, ...] = Field(

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.ports.aliases import Alias, NamedBank
-from hindsight_aws.store.banks import can_be_stored
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
+from hindsight_aws.text.sanitise import can_be_stored
 
 _SQL = queries("aliases")
 

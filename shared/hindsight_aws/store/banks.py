@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 from uuid import uuid4
 
 from psycopg.types.json import Json
 
-from hindsight_aws.errors import Conflict
+from hindsight_aws.errors import Conflict, WorkRaced
 from hindsight_aws.model.bank import Bank, check_new_bank_id
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.ports.banks import BankSummary
@@ -17,10 +16,9 @@ from hindsight_aws.store.connection import Row
 from hindsight_aws.store.patterns import glob_regex
 from hindsight_aws.store.queries import Query, queries
 from hindsight_aws.store.session import Session
+from hindsight_aws.text.sanitise import can_be_stored
 
 _SQL = queries("banks")
-_DELETE_WITHIN_MS: Final = 55_000
-"""Some 100,000 memories with all that hangs on them; less than the 60 s that the function may run."""
 
 
 class PostgresBanks:
@@ -39,29 +37,23 @@ class PostgresBanks:
     def lock(self, external_id: str) -> Bank | None:
         return self._one(_SQL["lock"], external_id)
 
-    def create_if_missing(self, external_id: str) -> Bank:
-        found = self.find(external_id)
-        if found is not None:
-            return found
+    def create(self, external_id: str) -> Bank | None:
         check_new_bank_id(external_id)
         made = self._session.row(_SQL["create"], bank_id=uuid4(), external_id=external_id)
         if made is not None:
             return bank_of(made)
-        came_first = self.find(external_id)
-        if came_first is None:
+        if self.find(external_id) is None:
             raise Conflict(f"'{external_id}' is already taken by another bank or alias")
-        return came_first
+        return None
+
+    def create_if_missing(self, external_id: str) -> Bank:
+        found = self.find(external_id) or self.create(external_id) or self.find(external_id)
+        if found is None:
+            raise WorkRaced(f"bank '{external_id}' was deleted meanwhile")
+        return found
 
     def save(self, bank_id: BankId, name: str | None, overrides: Mapping[str, object]) -> None:
         self._session.execute(_SQL["save"], bank_id=bank_id, name=name, config=Json(dict(overrides)))
-
-    def delete(self, bank_id: BankId) -> int:
-        if self._session.row(_SQL["lock_whole"], bank_id=bank_id) is None:
-            return 0
-        self._session.row(_SQL["take_time"], timeout_ms=str(_DELETE_WITHIN_MS))
-        held = self._session.row(_SQL["holdings"], bank_id=bank_id)
-        self._session.execute(_SQL["delete"], bank_id=bank_id)
-        return 0 if held is None else int(held["held"])
 
     def page(self, text: str | None, patterns: Sequence[str] | None, limit: int, offset: int) -> Page[BankSummary]:
         covered = None if patterns is None else glob_regex(patterns)
@@ -73,11 +65,6 @@ class PostgresBanks:
             return None
         row = self._session.row(query, external_id=external_id)
         return None if row is None else bank_of(row)
-
-
-def can_be_stored(external_id: str) -> bool:
-    """Whether Postgres can hold the text at all: it has no NUL and no lone surrogate."""
-    return "\x00" not in external_id and not any("\ud800" <= char <= "\udfff" for char in external_id)
 
 
 def bank_of(row: Row) -> Bank:

@@ -14,12 +14,20 @@ from pgvector.psycopg import register_vector
 from psycopg.pq import TransactionStatus
 
 from hindsight_aws.errors import DatabaseUnavailable
+from hindsight_aws.model.metric import Metric
+from hindsight_aws.telemetry import measure_once
 
 Row = dict[str, Any]
 PgConnection = psycopg.Connection[Any]
 
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 1.0
+
+
+def unavailable(message: str) -> DatabaseUnavailable:
+    """The error to raise where there is no database; the event in hand counts as one that found none."""
+    measure_once(Metric.DATABASE_UNAVAILABLE)
+    return DatabaseUnavailable(message)
 
 
 class ConnectionHolder:
@@ -59,7 +67,7 @@ class ConnectionHolder:
                 connection = psycopg.connect(self._conninfo(), autocommit=True, prepare_threshold=2, connect_timeout=5)
             except psycopg.OperationalError as broken:
                 if time.monotonic() + pause > give_up_at:
-                    raise DatabaseUnavailable("the database did not accept a connection in time") from broken
+                    raise unavailable("the database did not accept a connection in time") from broken
                 time.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_S)
             else:

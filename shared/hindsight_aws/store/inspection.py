@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from psycopg.rows import dict_row
 
@@ -19,7 +20,7 @@ _SQL = queries("inspection")
 
 @dataclass(frozen=True, slots=True)
 class RoleFacts:
-    """The connected role, and what would make it unfit for a function."""
+    """A role, and what would make it unfit for a function."""
 
     name: str
     is_superuser: bool
@@ -38,8 +39,24 @@ class Inspection:
         row = self._rows("role")[0]
         return RoleFacts(row["name"], row["is_superuser"], row["bypasses_policies"], row["owns_tables"])
 
+    def function_roles(self) -> list[RoleFacts]:
+        """The roles that functions sign in as; fewer than two where one was never made."""
+        return [
+            RoleFacts(row["name"], row["is_superuser"], row["bypasses_policies"], row["owns_tables"])
+            for row in self._rows("function_roles")
+        ]
+
+    def tables_that_readers_write(self) -> list[str]:
+        """Tables that hindsight_read may write, but for the ledger, into which it inserts."""
+        return [row["name"] for row in self._rows("tables_that_readers_write")]
+
+    def now(self) -> datetime:
+        """The database's clock."""
+        moment: datetime = self._rows("now")[0]["now"]
+        return moment
+
     def unforced_tables(self) -> list[str]:
-        """Tables that the role may touch and whose policies do not bind everybody."""
+        """Tables that functions may touch and whose policies do not bind everybody."""
         return [row["name"] for row in self._rows("unforced")]
 
     def vector_version(self) -> str | None:
@@ -53,7 +70,10 @@ class Inspection:
 
     def tenants(self) -> list[TenantSummary]:
         """Every tenant, oldest first; only the owner's role sees them."""
-        return [TenantSummary(row["tenant_id"], row["name"], row["created_at"]) for row in self._rows("tenants")]
+        return [
+            TenantSummary(row["tenant_id"], row["name"], row["created_at"], row["suspended_at"])
+            for row in self._rows("tenants")
+        ]
 
     def close(self) -> None:
         """Closes the connection."""

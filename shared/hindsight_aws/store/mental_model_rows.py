@@ -10,9 +10,11 @@ from hindsight_aws.access import PageSight, Sight
 from hindsight_aws.model.mental_model import MentalModel
 from hindsight_aws.model.tags import AllOf
 from hindsight_aws.model.trigger import Creator, Trigger, creator_from_json, patched
+from hindsight_aws.ports.mental_models import FoundPage, ModelView
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.tag_predicate import predicate_of, predicate_path
 
+_WITHHELD = "source_deleted"
 _SAME = (
     "page_id",
     "name",
@@ -37,6 +39,25 @@ def model_of(row: Row) -> MentalModel:
         is_paused=row["is_paused"],
         **{name: row[name] for name in (*_SAME, *_TIMES)},
     )
+
+
+def found_page(row: Row, relevance: float | None) -> FoundPage:
+    """The page; the text of one that rests on what is gone is told to nobody."""
+    return FoundPage(
+        id=row["model_id"],
+        name=row["name"],
+        content="" if row["staleness"] == _WITHHELD else row["content"],
+        tags=tuple(row["tags"]),
+        updated_at=row["last_refreshed_at"],
+        is_stale=row["staleness"] is not None,
+        staleness_reason=row["staleness"],
+        relevance=relevance,
+    )
+
+
+def model_view(row: Row) -> ModelView:
+    """The model as it is shown, of a row of `view` or `page`."""
+    return ModelView(model_of(row), row["staleness"], row["staleness"] == _WITHHELD, row["is_page"])
 
 
 def scope_params(scope: Sight, staling: Sight) -> dict[str, object]:

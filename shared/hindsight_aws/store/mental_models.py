@@ -26,9 +26,10 @@ from hindsight_aws.ports.mental_models import (
 )
 from hindsight_aws.ports.model_gateway import QueryVector
 from hindsight_aws.ports.page import Page
-from hindsight_aws.store.connection import Row
 from hindsight_aws.store.mental_model_rows import (
+    found_page,
     model_of,
+    model_view,
     scope_params,
     seen_params,
     sight_columns,
@@ -40,7 +41,6 @@ from hindsight_aws.store.vectors import half_vector
 
 _SQL = queries("mental_models")
 _MOST_COUNTED = 1_000
-_WITHHELD = "source_deleted"
 _KEPT = 50
 """Versions of a model that are kept, and as many failures."""
 
@@ -66,13 +66,13 @@ class PostgresMentalModels:
             limit=limit,
             **seen_params(seen),
         )
-        return [_found(row, float(row["relevance"])) for row in rows]
+        return [found_page(row, float(row["relevance"])) for row in rows]
 
     def read(self, bank_id: BankId, ids: Sequence[str], seen: PageSight, excluded: Collection[str]) -> list[FoundPage]:
         rows = self._session.rows(
             _SQL["read"], bank_id=bank_id, ids=list(ids), excluded=sorted(excluded), **seen_params(seen)
         )
-        found = {row["model_id"]: _found(row, None) for row in rows}
+        found = {row["model_id"]: found_page(row, None) for row in rows}
         return [found[model_id] for model_id in dict.fromkeys(ids) if model_id in found]
 
     def exist(self, bank_id: BankId, seen: PageSight, excluded: Collection[str]) -> bool:
@@ -103,12 +103,28 @@ class PostgresMentalModels:
 
     def view(self, bank_id: BankId, model_id: str, seen: PageSight) -> ModelView | None:
         row = self._session.row(_SQL["view"], bank_id=bank_id, model_id=model_id, **seen_params(seen))
-        return None if row is None else _view(row)
+        return None if row is None else model_view(row)
 
-    def page(self, bank_id: BankId, seen: PageSight, wanted: TagFilter, limit: int, offset: int) -> Page[ModelView]:
+    def page(
+        self,
+        bank_id: BankId,
+        seen: PageSight,
+        wanted: TagFilter,
+        limit: int,
+        offset: int,
+        *,
+        in_knowledge_base: bool | None = None,
+    ) -> Page[ModelView]:
         both = replace(seen, tags=TagFilter((*wanted.groups, *seen.tags.groups)))
-        rows = self._session.rows(_SQL["page"], bank_id=bank_id, limit=limit, offset=offset, **seen_params(both))
-        return Page([_view(row) for row in rows if row["page_id"] is not None], rows[0]["total"])
+        rows = self._session.rows(
+            _SQL["page"],
+            bank_id=bank_id,
+            limit=limit,
+            offset=offset,
+            in_knowledge_base=in_knowledge_base,
+            **seen_params(both),
+        )
+        return Page([model_view(row) for row in rows if row["page_id"] is not None], rows[0]["total"])
 
     def hold(self, bank_id: BankId, page_id: UUID) -> MentalModel | None:
         row = self._session.row(_SQL["hold"], bank_id=bank_id, page_id=page_id)
@@ -278,21 +294,3 @@ class PostgresMentalModels:
         self._session.execute(_SQL["blank_past"], bank_id=bank_id, page_id=page_id)
         self._session.execute(_SQL["trim"], bank_id=bank_id, page_id=page_id, kept=_KEPT)
         self._session.execute(_SQL["trim_citations"], bank_id=bank_id, page_id=page_id)
-
-
-def _found(row: Row, relevance: float | None) -> FoundPage:
-    """The page; the text of one that rests on what is gone is told to nobody."""
-    return FoundPage(
-        id=row["model_id"],
-        name=row["name"],
-        content="" if row["staleness"] == _WITHHELD else row["content"],
-        tags=tuple(row["tags"]),
-        updated_at=row["last_refreshed_at"],
-        is_stale=row["staleness"] is not None,
-        staleness_reason=row["staleness"],
-        relevance=relevance,
-    )
-
-
-def _view(row: Row) -> ModelView:
-    return ModelView(model_of(row), row["staleness"], row["staleness"] == _WITHHELD)

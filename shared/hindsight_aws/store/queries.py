@@ -1,8 +1,8 @@
 """Named SQL: constant text from sql/*.sql.
 
-Each statement is written `-- name --`, one comment line saying what it does, then the text.  What several statements
-say alike is written once, in the same form, in sql/fragments/*.sql, and stands in them as `{{name}}`: no valid SQL, so
-that a fragment which is not there is an error and never a missing condition.
+Each statement is written `-- name --`, one comment line saying what it does, then the text; comments may stand before
+the first.  What several statements say alike is written once, in the same form, in sql/fragments/*.sql, and stands in
+them as `{{name}}`: no valid SQL, so that a fragment which is not there is an error and never a missing condition.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def parse(topic: str, source: str, shared: Mapping[str, str] | None = None) -> d
 def _parts(file: str, source: str) -> list[tuple[str, str, str]]:
     """The name, the description and the text of each part of a file."""
     heads = list(_HEAD.finditer(source))
-    if not heads or source[: heads[0].start()].strip():
+    before = source[: heads[0].start()].splitlines() if heads else ["nothing"]
+    if any(line and not line.startswith("--") for line in before):
         raise ValueError(f"sql/{file} must begin with `-- name --` and a line that describes it")
     found: dict[str, tuple[str, str, str]] = {}
     for head, following in zip(heads, [*heads[1:], None], strict=True):

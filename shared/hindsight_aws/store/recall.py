@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import psycopg
 from pgvector import HalfVector
 
+from hindsight_aws.errors import VectorsReplaced
 from hindsight_aws.model.ids import BankId, UnitId
 from hindsight_aws.model.recalled import Freshness, RecalledUnit
 from hindsight_aws.model.tags import TagFilter
@@ -84,13 +85,18 @@ class PostgresRecallReads:
         by_words: dict[str, _Cursor] = {}
         by_date: dict[str, _Cursor] = {}
         watch = Stopwatch(self._session, query.is_timed)
+        made_by: _Cursor | None = None
         with self._session.pipeline():
             if vector is not None:
+                if query.comparable:
+                    made_by = self._session.send(_SQL["vectors_of"], bank_id=query.bank_id)
                 near = self._semantic(query, paths, vector, watch)
                 by_date = self._dated(query, types, vector, watch) if query.windows else {}
             if query.terms:
                 self._session.send(_SQL["plan_once"])
                 by_words = self._keyword(query, types, watch)
+        if made_by is not None and any(row[0] not in query.comparable for row in made_by.fetchall()):
+            raise VectorsReplaced("the bank's vectors became another model's")
         semantic = {fact_type: _hits(near[fact_type]) for fact_type in paths}
         cut_short = self._cut_short(query, semantic, paths)
         if vector is not None and cut_short:

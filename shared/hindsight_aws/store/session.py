@@ -16,6 +16,8 @@ from psycopg.rows import dict_row, tuple_row
 from hindsight_aws.store.connection import PgConnection, Row
 from hindsight_aws.store.queries import Query
 
+_ROWS_AT_ONCE = 200
+
 
 class Session:
     """A transaction in which row-level security sees one tenant.
@@ -58,6 +60,12 @@ class Session:
         """
         cursor = self.connection.cursor(row_factory=tuple_row, binary=True)
         return cursor.execute(query.text, self._bound(params))
+
+    def stream(self, query: Query, **params: object) -> Iterator[tuple[Any, ...]]:
+        """The rows one by one, held by the server until they are asked for: of a large answer few are ever here."""
+        with self.connection.cursor(name="stream", row_factory=tuple_row) as cursor:
+            cursor.itersize = _ROWS_AT_ONCE
+            yield from cursor.execute(query.text, self._bound(params))
 
     @contextmanager
     def pipeline(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from hindsight_aws.model.tags import AllOf, AnyOf, Not, TagFilter, TagGroup, TagLeaf, TagsMatch
 from hindsight_aws.ports.recall import Anchor
+from hindsight_aws.text.sanitise import can_be_stored
 
 _ALWAYS = "(1 == 1)"
 _NEVER = "(1 == 0)"
@@ -127,7 +128,7 @@ def _leaf(leaf: TagLeaf, variables: dict[str, str | None]) -> str:
 def _variable(tag: str, variables: dict[str, str | None]) -> str:
     """A variable that holds the tag; null, which equals no text, for one that no row can hold."""
     name = f"t{len(variables)}"
-    variables[name] = tag if _is_storable(tag) else None
+    variables[name] = tag if can_be_stored(tag) else None
     return f"${name}"
 
 
@@ -136,9 +137,4 @@ def _joined(operator: str, parts: Iterable[str], empty: str) -> str:
 
 
 def _storable(tags: frozenset[str]) -> frozenset[str]:
-    return frozenset(tag for tag in tags if _is_storable(tag))
-
-
-def _is_storable(tag: str) -> bool:
-    """Whether Postgres can hold the text at all: it refuses NUL and lone surrogates."""
-    return "\0" not in tag and not any("\ud800" <= char <= "\udfff" for char in tag)
+    return frozenset(tag for tag in tags if can_be_stored(tag))

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from hindsight_aws.store.directives import PostgresDirectives
     from hindsight_aws.store.documents import PostgresDocuments
     from hindsight_aws.store.entities import PostgresEntities
+    from hindsight_aws.store.erasure import PostgresErasures
     from hindsight_aws.store.evidence import PostgresEvidenceReads
     from hindsight_aws.store.graph import PostgresGraphs
+    from hindsight_aws.store.knowledge import PostgresKnowledgeBases
+    from hindsight_aws.store.limits import PostgresTenantLimits
     from hindsight_aws.store.links import PostgresLinks
     from hindsight_aws.store.memories import PostgresMemories
     from hindsight_aws.store.mental_models import PostgresMentalModels
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from hindsight_aws.store.past import PostgresPastReads
     from hindsight_aws.store.rebuilds import PostgresRebuilds
     from hindsight_aws.store.recall import PostgresRecallReads
+    from hindsight_aws.store.reembedding import PostgresBankVectors
     from hindsight_aws.store.reflect import PostgresReflectRuns
     from hindsight_aws.store.refreshes import PostgresRefreshes
     from hindsight_aws.store.runs import PostgresRuns
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from hindsight_aws.store.stats import PostgresStats
     from hindsight_aws.store.tags import PostgresTags
     from hindsight_aws.store.tenants import PostgresTenants
+    from hindsight_aws.store.transfers import PostgresTransfers
     from hindsight_aws.store.uploads import PostgresUploads
     from hindsight_aws.store.usage import PostgresUsageLedger
     from hindsight_aws.store.webhooks import PostgresWebhooks
@@ -123,6 +128,12 @@ class PostgresTransaction:
         return PostgresObservations(self.session)
 
     @cached_property
+    def transfers(self) -> PostgresTransfers:
+        from hindsight_aws.store.transfers import PostgresTransfers
+
+        return PostgresTransfers(self.session)
+
+    @cached_property
     def uploads(self) -> PostgresUploads:
         from hindsight_aws.store.uploads import PostgresUploads
 
@@ -153,6 +164,12 @@ class PostgresTransaction:
         return PostgresMemories(self.session)
 
     @cached_property
+    def vectors(self) -> PostgresBankVectors:
+        from hindsight_aws.store.reembedding import PostgresBankVectors
+
+        return PostgresBankVectors(self.session)
+
+    @cached_property
     def mental_models(self) -> PostgresMentalModels:
         from hindsight_aws.store.mental_models import PostgresMentalModels
 
@@ -163,6 +180,12 @@ class PostgresTransaction:
         from hindsight_aws.store.refreshes import PostgresRefreshes
 
         return PostgresRefreshes(self.session)
+
+    @cached_property
+    def knowledge(self) -> PostgresKnowledgeBases:
+        from hindsight_aws.store.knowledge import PostgresKnowledgeBases
+
+        return PostgresKnowledgeBases(self.session)
 
     @cached_property
     def links(self) -> PostgresLinks:
@@ -212,6 +235,12 @@ class PostgresTransaction:
 
         return PostgresUsageLedger(self.session)
 
+    @cached_property
+    def limits(self) -> PostgresTenantLimits:
+        from hindsight_aws.store.limits import PostgresTenantLimits
+
+        return PostgresTenantLimits(self.session)
+
     def together(self) -> AbstractContextManager[None]:
         return self.session.pipeline()
 
@@ -226,6 +255,12 @@ class PostgresTransaction:
         from hindsight_aws.store.aliases import PostgresAliases
 
         return PostgresAliases(self.session)
+
+    @cached_property
+    def erasures(self) -> PostgresErasures:
+        from hindsight_aws.store.erasure import PostgresErasures
+
+        return PostgresErasures(self.session)
 
     @cached_property
     def audit(self) -> PostgresAuditLog:

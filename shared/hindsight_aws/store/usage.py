@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from hindsight_aws.model.ids import BankId, RunId
 from hindsight_aws.ports.model_gateway import TokenUsage
-from hindsight_aws.ports.usage import LedgerEntry, RunCall, UsageLine
+from hindsight_aws.ports.usage import LedgerEntry, RunCall, UsageLine, UsageSum
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
@@ -30,6 +31,14 @@ class PostgresUsageLedger:
 
     def of_bank(self, bank_id: BankId, start: datetime | None, end: datetime | None) -> Sequence[UsageLine]:
         return [_line(row) for row in self._session.rows(_SQL["of_bank"], bank_id=bank_id, start=start, end=end)]
+
+    def of_tenant(
+        self, start: datetime, end: datetime, by: Literal["day", "bank", "task", "model"]
+    ) -> Sequence[UsageSum]:
+        return [
+            UsageSum(row["name"], row["calls"], row["failed_calls"], _tokens(row), row["usd"], row["unpriced_calls"])
+            for row in self._session.rows(_SQL["of_tenant"], start=start, end=end, by=by)
+        ]
 
     def of_run(self, run_id: RunId) -> Sequence[RunCall]:
         return [
@@ -78,6 +87,7 @@ def _row(entry: LedgerEntry) -> dict[str, object]:
         "calls": usage.calls,
         "usd": None if usage.usd is None else str(usage.usd),
         "latency_ms": round(usage.latency_ms),
+        "at": None if entry.at is None else entry.at.isoformat(),
     }
 
 

@@ -7,6 +7,7 @@ import unicodedata
 from typing import Final
 
 _UNFIT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 
 
@@ -16,6 +17,11 @@ def clean(text: str) -> str:
     Idempotent.  No Unicode normalisation: bidi marks, joiners and emoji come out as they went in.
     """
     return _UNFIT.sub("", text)
+
+
+def can_be_stored(text: str) -> bool:
+    """Whether Postgres can hold the text at all: it refuses NUL and lone surrogates."""
+    return _UNSTORABLE.search(text) is None
 
 
 def is_blank(text: str) -> bool:

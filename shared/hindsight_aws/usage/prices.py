@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Final
 
 from hindsight_aws.ports.model_gateway import TokenUsage
 
@@ -66,6 +67,9 @@ _PRICES: dict[str, Price] = {
     "amazon.rerank-v1": Price(Decimal(0), per_call=Decimal("0.001")),
     "cohere.rerank-v3-5": Price(Decimal(0), per_call=Decimal("0.002")),
 }
+
+DEAREST: Final = max(_PRICES.values(), key=lambda price: price.output)
+"""What calls of models that the table does not know count for against a limit."""
 
 
 def base_model(model: str) -> str:

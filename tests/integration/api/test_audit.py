@@ -77,10 +77,11 @@ def test_what_was_refused_is_written_down_with_its_status(
 
     assert reader("DELETE", BANK).status == 403
     assert client("DELETE", f"{BANK}/documents/none").status == 404
+    assert client("POST", f"{BANK}/webhooks", {"url": "https://10.0.0.1/"}).status == 422
 
     shown = [(item["action"], item["metadata"]["status"]) for item in _logs(client)["items"]]
-    assert shown[:2] == [("delete_document", 404), ("delete_bank", 403)]
-    assert _logs(client)["items"][1]["metadata"]["subject"].startswith("tester#")
+    assert shown[:3] == [("create_webhook", 422), ("delete_document", 404), ("delete_bank", 403)]
+    assert _logs(client)["items"][2]["metadata"]["subject"].startswith("tester#")
 
 
 def test_a_bank_that_is_not_audited_has_no_log(client: Caller) -> None:

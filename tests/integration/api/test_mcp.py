@@ -134,7 +134,7 @@ def test_a_bank_says_which_tools_its_clients_may_use(here: Caller) -> None:
     assert [tool["name"] for tool in listed] == ["recall"]
     assert refused["error"] == {"code": -32602, "message": "Unknown tool: retain"}
     assert refused_too["error"] == {"code": -32602, "message": "Unknown tool: get_bank"}
-    assert len(everywhere_else) == 29
+    assert len(everywhere_else) == 36
 
 
 def test_the_server_says_it_for_every_bank_that_does_not(

@@ -9,8 +9,9 @@ from uuid import uuid4
 import pytest
 
 from hindsight_aws.banks import template
-from hindsight_aws.banks.manage import BankChange, configure, create_or_update, delete
+from hindsight_aws.banks.manage import BankChange, configure, create_or_update
 from hindsight_aws.banks.template import Template
+from hindsight_aws.erasure import ErasurePorts, erase_bank
 from hindsight_aws.errors import WorkRaced
 from hindsight_aws.mental_models.ports import ModelsDoor
 from hindsight_aws.model.ids import BankId, OperationId, TenantId
@@ -24,6 +25,8 @@ from hindsight_aws.store.postgres import PostgresStore
 from tests.support.api import NoWorkflows
 from tests.support.contention import until_blocked
 from tests.support.database import Database
+from tests.support.erasing import take_away
+from tests.support.models import NotedWakeups
 from tests.support.units import Unit, insert_units, make_bank
 
 SETTINGS = Settings()
@@ -114,7 +117,7 @@ def test_a_delete_waits_for_a_writer_and_neither_is_a_deadlocks_victim(
         with store.transaction(principal.tenant_id) as tx:
             bank_id = tx.banks.create_if_missing("b").bank_id
             _add_work(tx, bank_id)
-            deleting = pool.submit(delete, other, principal, "b")
+            deleting = pool.submit(erase_bank, ErasurePorts(other, NotedWakeups(), SETTINGS), principal, "b")
             until_blocked(database)
             tx.memories.touch_bank(bank_id, None)
         deleting.result(timeout=10)
@@ -131,10 +134,10 @@ def test_of_two_deletes_one_counts_what_went(
 
     with ThreadPoolExecutor(1) as pool:
         with store.transaction(principal.tenant_id) as tx:
-            first = tx.banks.delete(bank_id)
-            deleting = pool.submit(delete, other, principal, "b")
+            first = take_away(tx, bank_id)
+            deleting = pool.submit(erase_bank, ErasurePorts(other, NotedWakeups(), SETTINGS), principal, "b")
             until_blocked(database)
-        second = deleting.result(timeout=10)
+        second = deleting.result(timeout=10).held
 
     assert (first, second) == (2, 0)
 

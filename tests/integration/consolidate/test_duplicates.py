@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from hindsight_aws.consolidate.ask import Caller as ModelCaller
-from hindsight_aws.consolidate.ask import ask_for_judgement
+from hindsight_aws.consolidate.ask import ask_for_judgement, judgement_call
 from hindsight_aws.consolidate.drain import Drained
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
 from hindsight_aws.store.postgres import PostgresStore
@@ -130,7 +130,7 @@ def test_c067_a_threshold_of_one_compares_nothing(shop_with: Callable[..., Works
 def test_only_a_clear_verdict_merges(answer: JsonObject, merges: bool) -> None:
     model = ScriptedModel(in_turn({"judge_duplicate": [answer]}))
 
-    verdict = ask_for_judgement(model, ModelCaller("m", "t", "b"), NEW, OLD, lambda usage: None)
+    verdict = ask_for_judgement(model, judgement_call(ModelCaller("m", "t", "b"), NEW, OLD), lambda usage: None)
 
     assert verdict.is_same is merges
 

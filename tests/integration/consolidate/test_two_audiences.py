@@ -12,9 +12,9 @@ from fastapi.routing import APIRoute
 from hindsight_aws.api.app import GROUPS, routers
 from hindsight_aws.model.chunk_id import chunk_id
 from hindsight_aws.model.principal import Permission
-from tests.security.test_foreign_ids import BANK as ROUTES
-from tests.security.test_foreign_ids import MCP, NO_IDS, TABLE, WRONG_VERBS
 from tests.support.api import UNSET, Answer, Caller
+from tests.support.calls import BANK as ROUTES
+from tests.support.calls import MCP, NO_IDS, TABLE, WRONG_VERBS
 from tests.support.consolidation import Workshop
 from tests.support.rebuilding import CANARY, DETAIL, TRENDS, drain_woken, listening, run_sweep, shadows, texts
 

@@ -302,3 +302,20 @@ def test_runs_are_listed_by_scope_and_status(story: tuple[Workshop, list[UUID]],
 def test_a_run_that_is_not_there_is_not_found(workshop: Workshop, call: Caller) -> None:
     assert _revert(call, str(uuid4())).status == 404
     assert _revert(call, "x").status == 400
+
+
+def test_an_undo_while_vectors_are_replaced_is_told_when_to_come_again(
+    story: tuple[Workshop, list[UUID]], call: Caller
+) -> None:
+    workshop, _ = story
+    before = _state(workshop)
+    closes = "UPDATE banks SET vectors_closed_until = now() + interval '40 seconds'"
+    with psycopg.connect(workshop.database.admin_url, autocommit=True) as rows:
+        rows.execute("SET search_path = hindsight, public")
+        rows.execute(closes)
+
+    answer = _revert(call, _runs(workshop)[0])
+
+    assert answer.status == 503, answer.body
+    assert int(answer.headers["retry-after"]) <= 40
+    assert _state(workshop) == before

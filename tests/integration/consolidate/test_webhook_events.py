@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from hindsight_aws import faults
 from hindsight_aws.errors import DatabaseUnavailable, ModelDenied, ModelReplyMalformed
+from hindsight_aws.store.postgres import PostgresStore
 from tests.support.api import Caller, FakeRuntime
 from tests.support.consolidation import Workshop, creates
 from tests.support.models import ScriptedModel
@@ -164,3 +166,88 @@ def test_who_listens_is_told_at_once_and_nobody_is_woken_for_nothing(
 
     assert retained == has_hook
     assert len(workshop.wakeups.webhooks) == has_hook
+
+
+def _hook(call: Caller) -> None:
+    assert call("POST", f"{BANK}/webhooks", {"url": "https://example.com/h"}).status == 201
+
+
+def test_what_consolidates_by_itself_is_told_once_for_the_bank_when_nothing_waits(
+    workshop: Workshop, call: Caller
+) -> None:
+    """Not for each scope; what came before anybody listened, and what was asked for, is not part of it."""
+    listening(workshop).remember("A is red.", tags=["a"])
+    workshop.drain("a")
+    _hook(call)
+    workshop.remember("B is red.", "C is red.", tags=["b"])
+    workshop.remember("D is red.", tags=["d"])
+
+    workshop.drain("b")
+    assert (_events(workshop), workshop.wakeups.webhooks) == ([], [])
+    workshop.drain("d")
+    workshop.drain("d")
+
+    (event,) = _events(workshop)
+    assert event["status"] == "completed"
+    assert event["data"]["observations_created"] == 3
+    assert workshop.wakeups.webhooks == [(workshop.tenant, workshop.bank_id)]
+    shown = call("GET", f"{BANK}/operations/{event['operation_id']}").json()
+    assert (shown["operation_type"], shown["status"]) == ("consolidation", "completed")
+    assert shown["result_metadata"]["memories_processed"] == 3
+
+
+def test_each_round_is_told_of_and_one_that_failed_says_why(workshop: Workshop, call: Caller) -> None:
+    _hook(call)
+    (fact,) = workshop.remember("A is red.")
+    workshop.answers(ModelReplyMalformed("prose"))
+    workshop.drain()
+    workshop.sql("UPDATE consolidation_work SET failed_at = now() - interval '2 hours'")
+    run_sweep(workshop)
+    workshop.answers(creates(("A is red.", [fact])))
+    workshop.drain()
+
+    first, second = _events(workshop)
+
+    assert (first["status"], second["status"]) == ("failed", "completed")
+    assert "1 facts could not be consolidated" in first["data"]["error_message"]
+    assert first["operation_id"] != second["operation_id"]
+
+
+def test_of_two_workers_that_end_a_round_at_once_one_tells_of_it(workshop: Workshop, call: Caller) -> None:
+    other_store = PostgresStore(lambda: workshop.database.write_url, connect_for_s=2.0)
+    _hook(call)
+    listening(workshop).remember("A is red.")
+    workshop.drain()
+    workshop.sql("DELETE FROM operations")
+
+    with ThreadPoolExecutor(1) as thread:
+        with other_store.transaction(workshop.tenant) as tx:
+            first = tx.webhooks.tell_of_round(workshop.bank_id, everywhere=False)
+            second = thread.submit(_tell_of_round, workshop)
+            with pytest.raises(TimeoutError):
+                second.result(0.1)
+        told = second.result(10)
+    other_store.close()
+
+    assert (first, told) == (True, False)
+    assert len(_events(workshop)) == 1
+
+
+def _tell_of_round(workshop: Workshop) -> bool:
+    with workshop.store.transaction(workshop.tenant) as tx:
+        return tx.webhooks.tell_of_round(workshop.bank_id, everywhere=False)
+
+
+def test_a_bank_that_never_rests_is_told_of_all_the_same(workshop: Workshop, call: Caller) -> None:
+    _hook(call)
+    workshop.sql("UPDATE webhooks SET listens_since = now() - interval '1 day'")
+    listening(workshop).remember("A is red.", tags=["a"])
+    workshop.remember("B is red.", tags=["b"])
+
+    workshop.drain("a")
+    early = _events(workshop)
+    workshop.sql("UPDATE consolidation_runs SET finished_at = now() - interval '16 minutes'")
+    workshop.drain("a")
+
+    assert early == []
+    assert len(_events(workshop)) == 1

@@ -125,7 +125,7 @@ def test_a_file_without_readable_text_fails_its_operation_by_name(
     outcome = desk.deliver(operation_id, replace(desk.ports, converter=SubprocessConverter(1_024)))
 
     operation = desk.operation(operation_id)
-    assert outcome is Outcome.PARK
+    assert outcome is Outcome.GIVEN_UP
     assert operation["status"] == "failed"
     assert name in operation["error_message"]
     assert reason in operation["error_message"]

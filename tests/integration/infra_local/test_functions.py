@@ -38,9 +38,14 @@ def test_an_environment_is_frozen_between_events(client: httpx.Client) -> None:
 
 
 def test_an_environment_is_reused_and_keeps_its_memory(client: httpx.Client) -> None:
-    first, second = (client.get("/who").json() for _ in range(2))
+    answers = [client.get("/who").json() for _ in range(8)]
 
-    assert (second["pid"], second["calls"]) == (first["pid"], first["calls"] + 1)
+    # Which of the free environments is next is not said; no test has had more of them at work than that.
+    counts: dict[int, list[int]] = {}
+    for answer in answers:
+        counts.setdefault(answer["pid"], []).append(answer["calls"])
+    assert len(counts) < len(answers)
+    assert all(calls == list(range(calls[0], calls[0] + len(calls))) for calls in counts.values())
 
 
 def test_the_handler_knows_how_long_it_has(client: httpx.Client) -> None:

@@ -16,6 +16,7 @@ from hindsight_aws.store.links import PostgresLinks
 from hindsight_aws.store.postgres import PostgresTransaction
 from tests.integration.links.conftest import Web, at
 from tests.support.contention import until_blocked
+from tests.support.erasing import take_away
 from tests.support.units import Unit
 
 
@@ -93,7 +94,7 @@ def test_who_deletes_a_bank_waits_for_the_batch_and_the_rest_is_nobodys_work(
 
         def delete() -> None:
             with twin.store.transaction(web.tenant) as tx:
-                tx.banks.delete(web.bank_id)
+                take_away(tx, web.bank_id)
 
         def renew(links: PostgresLinks, lease: LinkLease, seconds: float) -> bool:
             if not deleting:

@@ -209,7 +209,7 @@ def test_a_page_is_not_written_from_one_that_changed_while_it_was_read(garden: G
         garden.delete(GOLD.id)
         with garden.rig.store.transaction(garden.rig.tenant) as tx:
             if how == "removed":
-                manage.delete(tx, garden.rig.bank_id, model)
+                manage.delete(tx, garden.rig.bank_id, model.page_id)
             else:
                 manage.clear(tx, garden.rig.bank_id, model)
             if how == "mended":

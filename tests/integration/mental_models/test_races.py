@@ -11,6 +11,7 @@ from hindsight_aws.mental_models import manage
 from hindsight_aws.model.mental_model import Citation, PageChange
 from hindsight_aws.ports.model_gateway import ModelCall
 from hindsight_aws.store.postgres import PostgresStore
+from tests.support.admin import changing
 from tests.support.database import Database
 from tests.support.reflect import Said
 from tests.support.refreshing import Garden, edits, page, ready
@@ -87,7 +88,7 @@ def test_a_refresh_that_somebody_overtook_writes_nothing(garden: Garden, how: st
             elif how == "cancelled":
                 tx.refreshes.cancel(garden.rig.bank_id, model.page_id)
             else:
-                manage.delete(tx, garden.rig.bank_id, model)
+                manage.delete(tx, garden.rig.bank_id, model.page_id)
         return edits({"op": "append_block", "section_id": "plants", "text": "Tulips too."})
 
     garden.say(ready(), writes_late)
@@ -115,6 +116,30 @@ def test_a_page_rests_on_what_its_observation_was_merged_into(database: Database
         cited = tx.mental_models.citations(garden.rig.bank_id, page_id)
     assert [one.id for one in cited] == [heir.id]
     assert not garden.view().is_withheld
+
+
+def test_a_refresh_that_meets_vectors_being_replaced_comes_again_and_has_one(garden: Garden) -> None:
+    """Written without one, its page would be found by its words alone until it is refreshed some day."""
+    garden.rig.hold(ROSES)
+    asked = garden.plant()
+    closed = "UPDATE banks SET vectors_closed_until = now() + interval '1 minute'"
+    with changing(garden.rig.database.admin_url) as connection:
+        connection.execute(closed)
+    garden.say(ready(), page("Roses grow here.", cites=("f1",)), ready(), page("Roses grow here.", cites=("f1",)))
+
+    garden.grow(asked)
+    waits = garden.operation(asked.operation_id)
+    written = garden.model().content
+    with changing(garden.rig.database.admin_url) as connection:
+        connection.execute("UPDATE banks SET vectors_closed_until = '-infinity'")
+        connection.execute("UPDATE operations SET due_at = now()")
+    garden.grow(asked)
+
+    assert (waits.status, written) == ("pending", "")
+    assert garden.operation(asked.operation_id).status == "completed"
+    with changing(garden.rig.database.admin_url) as connection:
+        kept = connection.execute("SELECT embedding_model, embedding IS NULL FROM mental_models").fetchall()
+    assert kept == [(garden.rig.embedder.model, False)]
 
 
 def test_an_unknown_refresh_starts_nothing(garden: Garden) -> None:

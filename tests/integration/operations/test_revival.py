@@ -182,7 +182,7 @@ def test_r117_a_message_about_to_be_dead_ends_on_its_operation(workshop: Worksho
 
     outcome = ingest(workshop.ports, body, 60.0, LAST_DELIVERY)
 
-    assert outcome is Outcome.PARK
+    assert outcome is Outcome.GIVEN_UP
     assert workshop.model.calls == []
     for operation_id in (child, parent):
         seen = desk.view(operation_id)

@@ -184,7 +184,7 @@ def test_messages_hold_ids_only(workshop: Workshop) -> None:
 
 @pytest.mark.parametrize("body", ["", "{}", "[]", "not json", '{"tenant_id": "x", "operation_id": "y"}', "null"])
 def test_a_message_that_names_nothing_is_parked(workshop: Workshop, body: str) -> None:
-    assert ingest(workshop.ports, body, 60) is Outcome.PARK
+    assert ingest(workshop.ports, body, 60) is Outcome.GIVEN_UP
 
 
 def test_a_message_for_what_is_gone_is_done_with(workshop: Workshop) -> None:

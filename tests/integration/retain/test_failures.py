@@ -158,7 +158,7 @@ def test_a_provider_that_stays_down_ends_in_failure_after_the_attempts_allowed(w
         outcomes.append(workshop.deliver(tenant, operation))
         _expire_leases(workshop)
 
-    assert outcomes == [Outcome.DONE, Outcome.DONE, Outcome.PARK]
+    assert outcomes == [Outcome.DONE, Outcome.DONE, Outcome.GIVEN_UP]
     assert len(workshop.wakeups.operations) == 1 + 2
     (row,) = workshop.rows("SELECT status, error_message, error_kind, payload FROM operations WHERE kind = 'retain'")
     assert (row["status"], row["error_message"], row["error_kind"]) == ("failed", "no answer", "ModelUnavailable")

@@ -74,6 +74,11 @@ def test_a_secret_is_in_no_row_no_prompt_no_answer_and_no_log_line(
     assert KEY not in everything_stored(database)
     assert KEY not in str(services.model.calls)
     assert KEY not in caplog.text
+    with psycopg.connect(database.admin_url) as admin:
+        told = admin.execute(
+            "SELECT data FROM hindsight.webhook_events WHERE event = 'memory_defense.triggered'"
+        ).fetchall()
+    assert told == [({"redacted": {"aws_access_key": 4}, "blocked": {}, "dropped_items": 0},)]
     if not is_async:
         assert "凭证为[redacted:aws_access_key]，请保存。" in everything_stored(database)
 

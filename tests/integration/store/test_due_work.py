@@ -36,8 +36,8 @@ class Backlog:
             )
             admin.execute(
                 "INSERT INTO consolidation_work "
-                "(tenant_id, bank_id, scope_id, state, work_id, fact_id, due_at, failed_at) "
-                "SELECT %s, %s, %s, %s, gen_random_uuid(), gen_random_uuid(), at.moment, at.moment "
+                "(tenant_id, bank_id, scope_id, state, work_id, fact_id, due_at, failed_at, created_at) "
+                "SELECT %s, %s, %s, %s, gen_random_uuid(), gen_random_uuid(), at.moment, at.moment, at.moment "
                 "FROM unnest(%s::integer[]) AS m, generate_series(1, %s), "
                 "LATERAL (SELECT now() - make_interval(mins => m)) AS at (moment)",
                 (tenant, bank, scope, state, list(minutes), facts),
@@ -65,12 +65,44 @@ class Backlog:
                 (kind, minutes, count),
             )
 
+    def give_up(self, kind: str | None, count: int) -> None:
+        """Operations of a kind that failed; None: facts that failed in their scope and are not revived any more."""
+        with psycopg.connect(self._database.admin_url) as admin:
+            admin.execute("SET session_replication_role = replica; SET search_path = hindsight, public")
+            if kind is not None:
+                admin.execute(
+                    "INSERT INTO operations (tenant_id, bank_id, operation_id, kind, subject, status) "
+                    "SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), %s, 's', 'failed' "
+                    "FROM generate_series(1, %s)",
+                    (kind, count),
+                )
+                return
+            admin.execute(
+                "INSERT INTO consolidation_work "
+                "(tenant_id, bank_id, scope_id, state, work_id, fact_id, failed_at, revivals) "
+                "SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'failed', gen_random_uuid(), "
+                "gen_random_uuid(), now(), 4 FROM generate_series(1, %s)",
+                (count,),
+            )
+
+    def park(self, scope: UUID) -> None:
+        """Has the model work of the scope's tenant wait for an hour."""
+        with psycopg.connect(self._database.admin_url) as admin:
+            admin.execute("SET session_replication_role = replica")
+            admin.execute(
+                "INSERT INTO hindsight.tenant_parking (tenant_id, parked_until, limit_name, reason) "
+                "SELECT tenant_id, now() + interval '1 hour', 'usd_per_day', 'spent' FROM hindsight.scopes "
+                "WHERE scope_id = %s",
+                (scope,),
+            )
+
 
 @pytest.fixture
 def backlog(module_database: Database) -> Backlog:
     with psycopg.connect(module_database.admin_url) as admin:
         admin.execute(
-            "TRUNCATE hindsight.consolidation_work, hindsight.scopes, hindsight.banks, hindsight.operations CASCADE"
+            "TRUNCATE hindsight.consolidation_work, hindsight.scopes, hindsight.banks, hindsight.operations, "
+            "hindsight.tenant_parking CASCADE"
         )
     return Backlog(module_database)
 
@@ -80,6 +112,9 @@ def sweeper(module_database: Database) -> Iterator[PostgresStore]:
     opened = PostgresStore(lambda: module_database.write_url, connect_for_s=2.0)
     yield opened
     opened.close()
+
+
+_DUE_BY = DueBy(observations=True, auto_consolidation=True)
 
 
 def _due(
@@ -171,9 +206,60 @@ def _plan(database: Database) -> str:
     with psycopg.connect(database.admin_url, autocommit=True) as admin:
         admin.execute("SET search_path = hindsight, public")
         admin.execute("ANALYZE consolidation_work, scopes, banks, operations, reflect_runs, link_maintenance")
-        body = admin.execute("SELECT prosrc FROM pg_proc WHERE proname = 'due_work' AND pronargs > 2").fetchone()
+        body = admin.execute(
+            "SELECT prosrc FROM pg_proc WHERE proname = 'due_work' AND 'server_policy' = ANY (proargnames)"
+        ).fetchone()
         assert body is not None
         text = re.sub(r"\b(observations|auto_consolidation)\b(?!')", "true", body[0])
         text = re.sub(r"\bat_most\b", "500", re.sub(r"\bserver_policy\b", "'digest'::text", text))
+        text = re.sub(r"\bmoment\b", "now()", text)
         admin.execute("SET ROLE hindsight_router")
         return "\n".join(row[0] for row in admin.execute(f"EXPLAIN {text}".encode()))
+
+
+def test_what_nobody_wants_is_not_foretold(backlog: Backlog, sweeper: PostgresStore) -> None:
+    backlog.scope(1)
+
+    assert sweeper.next_due(DueBy(observations=True, auto_consolidation=True)) is not None
+    assert sweeper.next_due(DueBy(observations=False, auto_consolidation=True)) is None
+
+
+def test_the_backlog_is_amounts_by_kind_of_what_waits_and_of_what_is_given_up(
+    backlog: Backlog, sweeper: PostgresStore
+) -> None:
+    backlog.scope(30, 10, facts=2)
+    backlog.scope(50, enable_auto_consolidation=False)
+    backlog.scope(40, state="failed")
+    backlog.operations("retain", count=3, minutes=20)
+    backlog.operations("consolidation", count=1, minutes=90)
+    held = backlog.scope(60)
+    backlog.die(held, minutes=-5)
+    backlog.give_up("retain", count=2)
+    backlog.give_up(None, count=4)
+
+    found = sweeper.backlog(_DUE_BY)
+
+    assert found.due == {"consolidation": 4, "operation:retain": 3}
+    assert found.failed == {"operation:retain": 2, "consolidation": 4}
+    assert {kind: round(seconds / 60) for kind, seconds in found.oldest_s.items()} == {
+        "consolidation": 30,
+        "operation:retain": 20,
+    }
+    assert round(found.oldest_fact_s / 60) == 60
+    assert found.parked_tenants == 0
+
+
+def test_what_a_parked_tenant_has_waits_for_nobody_and_the_tenant_is_counted(
+    backlog: Backlog, sweeper: PostgresStore
+) -> None:
+    backlog.park(backlog.scope(30))
+
+    found = sweeper.backlog(_DUE_BY)
+
+    assert (found.due, found.oldest_fact_s, found.parked_tenants) == ({}, 0.0, 1)
+
+
+def test_nobody_s_backlog_is_nothing(backlog: Backlog, sweeper: PostgresStore) -> None:
+    found = sweeper.backlog(_DUE_BY)
+
+    assert (found.due, found.oldest_s, found.failed, found.oldest_fact_s, found.parked_tenants) == ({}, {}, {}, 0.0, 0)

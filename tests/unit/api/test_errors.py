@@ -14,12 +14,13 @@ from hindsight_aws.api import errors as mapping
 from hindsight_aws.errors import HindsightError, InvalidField, WorkDeferred
 
 STATUS = {
-    "InvalidRequest": 400, "InvalidField": 400, "NotFound": 404, "Conflict": 409, "TooLarge": 413, "AccessDenied": 403,
+    "InvalidRequest": 400, "InvalidField": 422, "NotFound": 404, "Conflict": 409, "TooLarge": 413, "AccessDenied": 403,
     "Unauthenticated": 401, "WorkDeferred": 503, "ModelThrottled": 503, "LeaseHeld": 503, "WorkSuperseded": 503,
     "WorkCancelled": 503, "ContentRefused": 422,
+    "ArchiveRefused": 400, "LimitReached": 429,
     "WorkCrashed": 502,
-    "WorkRaced": 503,
-    "FilesUnavailable": 503, "FileUnreadable": 422,
+    "WorkRaced": 503, "VectorsReplaced": 503,
+    "FilesUnavailable": 503, "FileUnreadable": 422, "SignerUnavailable": 503,
     "DatabaseRefused": 500, "DatabaseTooSlow": 504, "DatabaseUnavailable": 503, "ModelError": 502,
     "ModelUnavailable": 503, "ModelRefused": 502, "ModelDenied": 502,
     "ModelInputTooLong": 502, "ModelReplyMalformed": 502, "ModelReplyTruncated": 502, "HindsightError": 500,
@@ -75,6 +76,13 @@ def test_what_passes_says_when_to_come_again(seconds: float | None, wait: str) -
     status, headers, _ = _answer(WorkDeferred("busy", until))
 
     assert (status, headers["retry-after"]) == (503, wait)
+
+
+def test_a_database_that_resumes_is_said_to_and_when_to_come_again() -> None:
+    status, headers, body = _answer(errors.DatabaseUnavailable("no connection in time"))
+
+    assert (status, headers["retry-after"]) == (503, "5")
+    assert body == {"detail": "no connection in time", "code": "database_unavailable"}
 
 
 def test_a_fault_of_ours_tells_the_caller_nothing_of_the_inside() -> None:

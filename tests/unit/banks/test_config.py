@@ -77,6 +77,12 @@ def test_the_fields_are_the_recorded_ones_with_the_recorded_defaults() -> None:
         ({"memory_defense": {"rules": [{"on": "x", "action": "burn"}]}}, "memory_defense.rules[0].action must be"),
         ({"reflect_default_options": {"x": 1}}, "reflect_default_options has unknown keys: ['x']"),
         ({"knowledge_page_default_trigger": {"mode": "x"}}, "knowledge_page_default_trigger.mode must be one of"),
+        (
+            {"knowledge_page_default_trigger": {"fact_types": ["x"]}},
+            "knowledge_page_default_trigger.fact_types[0] must be one of",
+        ),
+        ({"knowledge_page_default_trigger": {"refresh_cron": "x"}}, "knowledge_page_default_trigger: trigger.refresh"),
+        ({"knowledge_page_default_trigger": {"tag_groups": [1]}}, "knowledge_page_default_trigger: trigger.tag_groups"),
         ({"mcp_enabled_tools": [1]}, "mcp_enabled_tools must be a list of strings, got int in it"),
         ({"retain_mission": "a\x00b"}, "retain_mission must not contain NUL characters"),
         ({"retain_mission": "\ud83d"}, "retain_mission holds text or a number that cannot be stored"),

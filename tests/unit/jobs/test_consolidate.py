@@ -1,4 +1,4 @@
-"""What the consolidation queue is told when the rows cannot be reached."""
+"""What becomes of a message of the consolidation queue when the rows cannot be reached."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def test_a_fault_that_passes_costs_a_delayed_wake_up_and_no_receive(error: Hinds
     assert wakeups.delays == [30]
 
 
-def test_a_fault_that_stays_is_parked_without_a_wake_up() -> None:
+def test_a_fault_that_stays_is_given_up_without_a_wake_up() -> None:
     wakeups = NotedWakeups()
 
     outcome = consolidate(_ports(DatabaseRefused("23514"), wakeups), BODY, lambda: 300.0)
 
-    assert outcome is Outcome.PARK
+    assert outcome is Outcome.GIVEN_UP
     assert wakeups.scopes == []
 
 
@@ -63,4 +63,4 @@ def test_a_fault_that_stays_is_parked_without_a_wake_up() -> None:
     "body", ["", "{}", "[]", '{"tenant_id": "x", "bank_id": "y", "scope_id": "z"}', "null", '{"kind": "refreshes"}']
 )
 def test_a_message_that_names_no_scope_is_dropped(body: str) -> None:
-    assert consolidate(_ports(DatabaseUnavailable("gone"), NotedWakeups()), body, lambda: 300.0) is Outcome.PARK
+    assert consolidate(_ports(DatabaseUnavailable("gone"), NotedWakeups()), body, lambda: 300.0) is Outcome.GIVEN_UP

@@ -1,4 +1,4 @@
-"""What the convert queue is told when a message says nothing, or the rows cannot be reached."""
+"""What becomes of a message of the convert queue when it says nothing, or the rows cannot be reached."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def test_a_fault_that_passes_costs_a_delayed_wake_up_and_no_receive(error: Hinds
     assert wakeups.operations == []
 
 
-def test_a_fault_that_stays_is_parked_without_a_wake_up() -> None:
+def test_a_fault_that_stays_is_given_up_without_a_wake_up() -> None:
     wakeups = NotedWakeups()
 
     outcome = convert(_ports(DatabaseRefused("23514"), wakeups), BODY, 60)
 
-    assert outcome is Outcome.PARK
+    assert outcome is Outcome.GIVEN_UP
     assert wakeups.conversions == []
 
 
@@ -62,5 +62,5 @@ def test_a_fault_that_stays_is_parked_without_a_wake_up() -> None:
 def test_a_message_that_names_no_operation_is_dropped(body: str) -> None:
     wakeups = NotedWakeups()
 
-    assert convert(_ports(DatabaseUnavailable("never asked"), wakeups), body, 60) is Outcome.PARK
+    assert convert(_ports(DatabaseUnavailable("never asked"), wakeups), body, 60) is Outcome.GIVEN_UP
     assert wakeups.conversions == []

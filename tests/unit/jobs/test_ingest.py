@@ -1,4 +1,4 @@
-"""What the ingest queue is told when the rows cannot be reached."""
+"""What becomes of a message of the ingest queue when the rows cannot be reached."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def test_a_fault_that_passes_costs_a_delayed_wake_up_and_no_receive(error: Hinds
     assert wakeups.operations == [(TENANT, OPERATION, 60)]
 
 
-def test_a_fault_that_stays_is_parked_without_a_wake_up() -> None:
+def test_a_fault_that_stays_is_given_up_without_a_wake_up() -> None:
     wakeups = NotedWakeups()
 
     outcome = ingest(_ports(DatabaseRefused("23514"), wakeups), BODY, 60)
 
-    assert outcome is Outcome.PARK
+    assert outcome is Outcome.GIVEN_UP
     assert wakeups.operations == []
 
 

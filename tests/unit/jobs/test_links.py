@@ -1,4 +1,4 @@
-"""What the ingest queue is told of link maintenance when the rows cannot be reached."""
+"""What becomes of a message about links when the rows cannot be reached."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ def test_a_fault_that_passes_costs_a_delayed_wake_up_and_no_receive(error: Hinds
     assert wakeups.links == [(TENANT, BANK, 60)]
 
 
-def test_a_fault_that_stays_is_parked_without_a_wake_up() -> None:
+def test_a_fault_that_stays_is_given_up_without_a_wake_up() -> None:
     wakeups = NotedWakeups()
 
     outcome = tend_links(_ports(DatabaseRefused("23514"), wakeups), BODY, lambda: 300.0)
 
-    assert outcome is Outcome.PARK
+    assert outcome is Outcome.GIVEN_UP
     assert wakeups.links == []
 
 
 @pytest.mark.parametrize("body", ['{"kind": "links"}', '{"kind": "links", "tenant_id": "x", "bank_id": "y"}'])
 def test_a_message_that_names_no_bank_is_dropped(body: str) -> None:
-    assert tend_links(_ports(DatabaseUnavailable("gone"), NotedWakeups()), body, lambda: 300.0) is Outcome.PARK
+    assert tend_links(_ports(DatabaseUnavailable("gone"), NotedWakeups()), body, lambda: 300.0) is Outcome.GIVEN_UP
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a message says, and what the queue is told of work that could not be done."""
+"""What a message says, and what becomes of work that could not be done."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from hindsight_aws.errors import DatabaseRefused, DatabaseUnavailable
-from hindsight_aws.jobs.message import ids_of, kind_of, not_done
+from hindsight_aws.jobs.message import each, ids_of, kind_of, not_done
 from hindsight_aws.jobs.outcomes import Outcome
 
 FIRST, SECOND = UUID(int=1), UUID(int=2)
@@ -37,5 +37,18 @@ def test_what_may_pass_is_woken_again_and_what_stays_is_not() -> None:
     passing = not_done(DatabaseUnavailable("gone"), lambda: woken.append("again"))
     staying = not_done(DatabaseRefused("23514"), lambda: woken.append("never"))
 
-    assert (passing, staying) == (Outcome.DONE, Outcome.PARK)
+    assert (passing, staying) == (Outcome.DONE, Outcome.GIVEN_UP)
     assert woken == ["again"]
+
+
+@pytest.mark.parametrize(("outcome", "lines"), [(Outcome.DONE, 0), (Outcome.GIVEN_UP, 1)], ids=["done", "given-up"])
+def test_work_that_is_given_up_is_logged_without_what_the_message_says(
+    outcome: Outcome, lines: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    def handle(_: str) -> Outcome:
+        return outcome
+
+    each(handle)("a body of the message")
+
+    assert [record.levelname for record in caplog.records] == ["WARNING"] * lines
+    assert "a body" not in caplog.text

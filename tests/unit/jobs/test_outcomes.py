@@ -1,4 +1,4 @@
-"""Every error the product knows of tells the queue something."""
+"""Every error the product knows of says what becomes of the work."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from collections.abc import Iterator
 import pytest
 
 from hindsight_aws import errors
-from hindsight_aws.jobs.outcomes import Outcome, outcome_of
+from hindsight_aws.jobs.outcomes import Outcome, may_pass, outcome_of
 
-_LATER = {"DatabaseTooSlow", "DatabaseUnavailable", "FilesUnavailable", "ModelUnavailable", "WorkRaced"}
-_DONE = {"WorkDeferred", "ModelThrottled", "LeaseHeld", "WorkSuperseded", "WorkCancelled"}
+_PASSING = {
+    "DatabaseTooSlow",
+    "DatabaseUnavailable",
+    "FilesUnavailable",
+    "ModelUnavailable",
+    "SignerUnavailable",
+    "VectorsReplaced",
+    "WorkRaced",
+}
+_DONE = {"WorkDeferred", "ModelThrottled", "LimitReached", "LeaseHeld", "WorkSuperseded", "WorkCancelled"}
 _OF_SOMETHING = {errors.InvalidField, errors.FileUnreadable}
 
 
@@ -31,5 +39,6 @@ def _made(kind: type[errors.HindsightError]) -> errors.HindsightError:
 def test_an_error_has_its_outcome(kind: type[errors.HindsightError]) -> None:
     error = _made(kind)
 
-    expected = Outcome.LATER if kind.__name__ in _LATER else Outcome.DONE if kind.__name__ in _DONE else Outcome.PARK
-    assert outcome_of(error) is expected
+    is_well = kind.__name__ in _PASSING | _DONE
+    assert may_pass(error) is (kind.__name__ in _PASSING)
+    assert outcome_of(error) is (Outcome.DONE if is_well else Outcome.GIVEN_UP)

@@ -11,7 +11,7 @@ import pytest
 from hindsight_aws.errors import DatabaseTooSlow, DatabaseUnavailable, HindsightError
 from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.model.ids import TenantId
-from hindsight_aws.ports.store import DueBy, DueWork
+from hindsight_aws.ports.store import Backlog, DueBy, DueWork
 from hindsight_aws.settings import Settings
 from tests.support.models import NotedWakeups
 
@@ -31,6 +31,9 @@ class SickStore:
         self.asked = due_by
         return self._due
 
+    def backlog(self, due_by: DueBy) -> Backlog:
+        raise DatabaseTooSlow("so much waits that it cannot be counted")
+
     @contextmanager
     def transaction(self, tenant_id: UUID) -> Iterator[SickStore]:
         if tenant_id == ILL:
@@ -47,7 +50,7 @@ class SickStore:
 
 @pytest.mark.parametrize("error", [DatabaseTooSlow("slow"), DatabaseUnavailable("gone")], ids=["slow", "gone"])
 def test_a_row_that_fails_stops_no_other(error: HindsightError) -> None:
-    operation, ill_operation, scope, revived = (uuid4() for _ in range(4))
+    operation, ill_operation, scope, revived, archive = (uuid4() for _ in range(5))
     due = [
         DueWork(ILL, "operation:consolidation", BANK, uuid4()),
         DueWork(ILL, "reflect", BANK, uuid4()),
@@ -58,6 +61,7 @@ def test_a_row_that_fails_stops_no_other(error: HindsightError) -> None:
         DueWork(WELL, "operation:retain", BANK, operation),
         DueWork(WELL, "consolidation", BANK, scope),
         DueWork(WELL, "links", BANK, BANK),
+        DueWork(WELL, "operation:export_bank", BANK, archive),
     ]
     store, wakeups = SickStore(due, error), NotedWakeups()
 
@@ -66,6 +70,7 @@ def test_a_row_that_fails_stops_no_other(error: HindsightError) -> None:
     report = sweep(store, wakeups, Settings())  # type: ignore[arg-type]  # the part of a store that a sweep asks
 
     assert wakeups.operations == [(ILL, ill_operation, 0), (WELL, operation, 0)]
+    assert wakeups.transfers == [(WELL, archive, 0)]
     assert wakeups.scopes == [(WELL, BANK, scope), (WELL, BANK, revived)]
     assert wakeups.links == [(WELL, BANK, 0)]
     assert wakeups.deliveries == [(WELL, BANK, delivery, 0)]

@@ -8,16 +8,19 @@ from uuid import uuid4
 import pytest
 
 from hindsight_aws.errors import DatabaseUnavailable
-from hindsight_aws.model.ids import BankId, OperationId
+from hindsight_aws.model.ids import BankId, OperationId, TenantId
 from hindsight_aws.model.operation import Lease
+from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.ports.model_gateway import ModelUsage, TokenUsage
 from hindsight_aws.retain.account import Account
+from hindsight_aws.usage.allowance import Allowance
 
 
 @pytest.fixture
 def account() -> Account:
     return Account(
-        Lease(OperationId(uuid4()), BankId(uuid4()), "retain", "s", {}, None, (), 1, 1, 0, datetime.now(UTC))
+        Lease(OperationId(uuid4()), BankId(uuid4()), "retain", "s", {}, None, (), 1, 1, 0, datetime.now(UTC)),
+        Allowance(TenantId(uuid4()), SystemClock()),
     )
 
 

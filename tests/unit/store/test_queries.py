@@ -16,6 +16,12 @@ def test_a_statement_holds_what_it_shares_with_others() -> None:
     assert (found["one"].text, found["one"].description) == (b"SELECT 1 WHERE true AND 'a' = 'a'", "Does one thing.")
 
 
+def test_comments_may_stand_before_the_first_statement() -> None:
+    found = parse("topic", "-- What these have in common.\n--\n\n-- one --\n-- Does one thing.\nSELECT 1\n")
+
+    assert {name: query.text for name, query in found.items()} == {"one": b"SELECT 1"}
+
+
 def test_a_place_that_nothing_fills_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"sql/topic\.sql: there is no fragment held"):
         parse("topic", _ONE, {"other": "true"})
@@ -25,6 +31,7 @@ def test_a_place_that_nothing_fills_is_an_error() -> None:
     "source",
     [
         pytest.param("SELECT 1", id="no name"),
+        pytest.param("SELECT 0;\n-- one --\n-- Does one thing.\nSELECT 1", id="a statement before"),
         pytest.param("-- one --\n-- Does nothing.\n", id="no text"),
         pytest.param("-- one --\n-- Once.\nSELECT 1\n-- one --\n-- Twice.\nSELECT 2", id="a name twice"),
     ],

@@ -16,6 +16,16 @@ Arguments = Mapping[str, JsonValue]
 
 BANKS: Final = "/v1/default/banks"
 BANK: Final = f"{BANKS}/{{bank_id}}"
+_IDS: Final = (
+    "bank_id",
+    "memory_id",
+    "document_id",
+    "directive_id",
+    "mental_model_id",
+    "operation_id",
+    "page_id",
+    "node_id",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +119,7 @@ def same(names: str) -> Mapping[str, str]:
 def at(template: str, given: Arguments) -> str:
     """The path with its ids filled in.  A document's id may hold slashes; no other may.  Raises InvalidRequest."""
     path = template
-    for name in ("bank_id", "memory_id", "document_id", "directive_id", "mental_model_id", "operation_id"):
+    for name in _IDS:
         if f"{{{name}}}" in template:
             path = path.replace(f"{{{name}}}", _segment(name, given.get(name)))
     return path

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.types import Message, Scope
 
 from hindsight_aws.api.audit import TRANSPORT
+from hindsight_aws.api.claims import EVENT, authorizer_part
 from hindsight_aws.api.mcp.tool import RouteCall
 from hindsight_aws.ports.model_gateway import JsonValue
 
@@ -51,7 +52,7 @@ def _scope(request: Request, call: RouteCall, size: int) -> Scope:
     headers = [(b"content-type", b"application/json"), (b"content-length", str(size).encode())]
     if (authorization := request.headers.get("authorization")) is not None:
         headers.append((b"authorization", authorization.encode("latin-1")))
-    event = request.scope.get("aws.event") or {}
+    event = request.scope.get(EVENT) or {}
     return {
         "type": "http",
         "asgi": request.scope["asgi"],
@@ -67,5 +68,9 @@ def _scope(request: Request, call: RouteCall, size: int) -> Scope:
         "headers": headers,
         TRANSPORT: "mcp",
         # How long the caller can wait is told by the event's route, and which slashes are an id's by its raw path.
-        "aws.event": {**({"routeKey": event["routeKey"]} if "routeKey" in event else {}), "rawPath": call.path},
+        EVENT: {
+            **({"routeKey": event["routeKey"]} if "routeKey" in event else {}),
+            "rawPath": call.path,
+            **authorizer_part(request.scope),
+        },
     }

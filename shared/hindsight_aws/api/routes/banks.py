@@ -7,21 +7,24 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from hindsight_aws.access import bank_patterns, is_limited
+from hindsight_aws.access import bank_patterns, is_limited, reads
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
+from hindsight_aws.api.newborn import furnish
 from hindsight_aws.api.schemas.banks import AddBackgroundRequest, CreateBankRequest, UpdateDispositionRequest
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.banks import manage
 from hindsight_aws.banks.config import resolve
 from hindsight_aws.banks.manage import BankChange
 from hindsight_aws.banks.profile import BankProfile, profile
+from hindsight_aws.erasure import erase_bank
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.ports.banks import BankSummary
 from hindsight_aws.settings import Settings
 
 router = APIRouter(prefix="/v1/default/banks", route_class=ReportingRoute)
+RECEIPT_HEADER = "x-hindsight-erasure"
 Paging = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
 
@@ -40,8 +43,9 @@ async def create_or_update_bank(call: CallDep, bank_id: str, body: CreateBankReq
     """Makes the bank if there is none, and applies what was given."""
     principal = call.principal(Permission.WRITE)
     change = BankChange(body.name, body.updates())
+    furnish(call, principal, bank_id, Permission.ADMIN if change.updates else Permission.WRITE)
     made = manage.create_or_update(call.services.store, call.services.settings, principal, bank_id, change)
-    return json_answer(_profile(made))
+    return json_answer(_profile(made, principal))
 
 
 @router.patch("/{bank_id}")
@@ -50,7 +54,7 @@ async def update_bank(call: CallDep, bank_id: str, body: CreateBankRequest) -> R
     principal = call.principal(Permission.WRITE)
     change = BankChange(body.name, body.updates())
     made = manage.update(call.services.store, call.services.settings, principal, bank_id, change)
-    return json_answer(_profile(made))
+    return json_answer(_profile(made, principal))
 
 
 @router.get("/{bank_id}/profile")
@@ -58,7 +62,7 @@ async def get_bank_profile(call: CallDep, bank_id: str) -> Response:
     """The bank's profile: retired upstream, still asked for by older clients."""
     with call.bank(bank_id, Permission.READ) as seen:
         described = profile(seen.bank, resolve(call.services.settings, seen.bank.overrides))
-    return json_answer(_profile(described))
+    return json_answer(_profile(described, seen.principal))
 
 
 @router.put("/{bank_id}/profile")
@@ -67,7 +71,7 @@ async def update_bank_disposition(call: CallDep, bank_id: str, body: UpdateDispo
     principal = call.principal(Permission.WRITE)
     traits = {f"disposition_{trait}": value for trait, value in body.disposition.model_dump().items()}
     made = manage.update(call.services.store, call.services.settings, principal, bank_id, BankChange(updates=traits))
-    return json_answer(_profile(made))
+    return json_answer(_profile(made, principal))
 
 
 @router.post("/{bank_id}/background")
@@ -80,20 +84,26 @@ async def add_bank_background(call: CallDep, bank_id: str, body: AddBackgroundRe
 
 @router.delete("/{bank_id}")
 async def delete_bank(call: CallDep, bank_id: str) -> Response:
-    """Removes the bank and all it holds; absent already is fine."""
+    """Removes the bank and all it holds; absent already is fine.  A header names the receipt of what went."""
     principal = call.principal(Permission.ADMIN)
-    gone = manage.delete(call.services.store, principal, bank_id)
+    gone = erase_bank(call.services.erasure_ports, principal, bank_id)
+    call.forget_names()
     message = f"Bank '{bank_id}' and all associated data deleted successfully"
-    return json_answer({"success": True, "message": message, "deleted_count": gone})
+    answer = json_answer({"success": True, "message": message, "deleted_count": gone.held})
+    if gone.erasure_id is not None:
+        answer.headers[RECEIPT_HEADER] = str(gone.erasure_id)
+    return answer
 
 
-def _profile(described: BankProfile) -> dict[str, object]:
+def _profile(described: BankProfile, principal: Principal) -> dict[str, object]:
+    """The bank as it is shown; who may not read is told its mission as little as its other settings."""
+    mission = described.mission if reads(principal) else ""
     return {
         "bank_id": described.external_id,
         "name": described.name,
         "disposition": _disposition(described),
-        "mission": described.mission,
-        "background": described.mission,
+        "mission": mission,
+        "background": mission,
     }
 
 

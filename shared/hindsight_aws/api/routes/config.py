@@ -11,6 +11,7 @@ from starlette.responses import Response
 from hindsight_aws.access import sight
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import Call, CallDep
+from hindsight_aws.api.newborn import furnish
 from hindsight_aws.api.schemas.banks import BankConfigUpdate
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.banks import manage
@@ -46,6 +47,7 @@ async def update_bank_config(call: CallDep, bank_id: str, body: BankConfigUpdate
     """Lays settings over the bank's own; `warnings` says which of them do not do what they seem to say."""
     principal = call.principal(Permission.ADMIN)
     _refuse_when_off(call)
+    furnish(call, principal, bank_id, Permission.ADMIN)
     done = manage.configure(call.services.store, call.services.settings, principal, bank_id, body.updates)
     call.forget_names()
     return json_answer(_shown(done))

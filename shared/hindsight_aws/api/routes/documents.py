@@ -84,7 +84,7 @@ async def get_document_history(
     return json_answer({"document_id": document_id, "total": total, "limit": limit, "offset": offset, "items": items})
 
 
-@router.post("/{document_id:path}/reprocess")
+@router.post("/{document_id:path}/reprocess", operation_id="reprocess_document")
 async def reprocess(call: CallDep, bank_id: str, document_id: str) -> Response:
     """Has a document read again from its stored text."""
     principal = call.principal(Permission.WRITE)

@@ -17,7 +17,7 @@ async def _wrong_verb() -> Response:
 
 
 async def _without_slash(_request: Request) -> Response:
-    """An HTTP API's greedy route takes no empty rest, so `/mcp/` comes here; 308 keeps verb and body."""
+    """Where a gateway's greedy route takes no empty rest, `/mcp/` comes here; 308 keeps verb and body."""
     return RedirectResponse("/mcp", 308)
 
 

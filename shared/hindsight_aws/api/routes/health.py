@@ -18,7 +18,7 @@ _STARTED = time.monotonic()
 _NO_KEY = b""
 
 
-@router.get("/health")
+@router.get("/health", operation_id="health_endpoint_health_get")
 async def get_health(call: CallDep) -> Response:
     """Whether the database answers."""
     return _readiness(call)
@@ -49,7 +49,7 @@ async def get_version_alias(call: CallDep) -> Response:
     return json_answer(_version(call))
 
 
-@router.get("/metrics")
+@router.get("/metrics", operation_id="metrics_endpoint_metrics_get")
 async def get_metrics() -> Response:
     """Process counters in Prometheus text; the account's metrics are in CloudWatch."""
     lines = (
@@ -75,6 +75,7 @@ def _readiness(call: Call) -> Response:
 
 def _version(call: Call) -> dict[str, object]:
     settings = call.services.settings
+    has_bucket = bool(settings.hindsight_bucket)
     return {
         "api_version": API_VERSION,
         "features": {
@@ -84,8 +85,8 @@ def _version(call: Call) -> dict[str, object]:
             "bank_config_api": settings.hindsight_api_enable_bank_config_api,
             "bank_llm_health": settings.hindsight_api_enable_bank_llm_health,
             "file_upload_api": settings.hindsight_api_enable_file_upload_api,
-            "document_export_api": False,
-            "document_import_api": False,
+            "document_export_api": has_bucket and settings.hindsight_api_enable_document_export_api,
+            "document_import_api": has_bucket and settings.hindsight_api_enable_document_import_api,
             "audit_log": True,
             "llm_trace": False,
             "store_document_text": True,

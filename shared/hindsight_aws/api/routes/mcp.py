@@ -32,7 +32,7 @@ from hindsight_aws.api.mcp.protocol import (
 )
 from hindsight_aws.api.names import meaning
 from hindsight_aws.banks.config import resolve
-from hindsight_aws.errors import NotFound, Unauthenticated
+from hindsight_aws.errors import AccessDenied, NotFound, Unauthenticated
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
 from hindsight_aws.settings import Settings
@@ -70,6 +70,8 @@ async def _serve(call: Call, request: Request, bank: str, *, of_many: bool) -> R
         principal = call.caller()
     except Unauthenticated as unknown:
         return _unauthenticated(unknown)
+    except AccessDenied as refused:
+        return json_answer({"error": str(refused)}, 403)
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return json_answer({"error": "The content type must be application/json"}, 415)
     try:

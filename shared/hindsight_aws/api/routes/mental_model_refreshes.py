@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
+from hindsight_aws.api.newborn import furnish
 from hindsight_aws.api.routes.reflect import patience, told
 from hindsight_aws.api.schemas.mental_models import CreateMentalModelBody, RefreshBody
 from hindsight_aws.api.wire import ReportingRoute
@@ -21,6 +22,7 @@ router = APIRouter(prefix="/v1/default/banks/{bank_id}/mental-models", route_cla
 async def create_mental_model(call: CallDep, bank_id: str, body: CreateMentalModelBody) -> Response:
     """Makes a model and has it written; `scope_matches` counts the memories that its tags reach now, up to 1,000."""
     principal, door = call.principal(Permission.WRITE), call.services.models_door
+    furnish(call, principal, bank_id)
     made = manage.create(door, principal, bank_id, body.as_request())
     start(door, principal.tenant_id, made.bank_id, made.operation_id)
     answer: dict[str, object] = {

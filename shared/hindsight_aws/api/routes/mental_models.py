@@ -37,12 +37,13 @@ async def list_mental_models(  # noqa: PLR0917  # each is a parameter of the que
     detail: Detail = "metadata",
     limit: PageSize = 100,
     offset: Offset = 0,
-    exclude_knowledge_pages: bool = False,  # noqa: ARG001  # accepted: none of the models is one
+    exclude_knowledge_pages: bool = False,
 ) -> Response:
     """Models in the caller's sight, those refreshed last first."""
-    wanted = TagFilter.flat(tags, _MODES[tags_match])
+    wanted, pages = TagFilter.flat(tags, _MODES[tags_match]), False if exclude_knowledge_pages else None
     with call.bank(bank_id, Permission.READ) as seen:
-        found = seen.tx.mental_models.page(seen.bank.bank_id, page_sight(seen.principal), wanted, limit, offset)
+        among = page_sight(seen.principal)
+        found = seen.tx.mental_models.page(seen.bank.bank_id, among, wanted, limit, offset, in_knowledge_base=pages)
     items = [_shown(seen.principal, bank_id, view, detail, None) for view in found.items]
     return json_answer({"items": items, "total": found.total, "limit": limit, "offset": offset})
 
@@ -71,7 +72,7 @@ async def delete_mental_model(call: CallDep, bank_id: str, mental_model_id: str)
     """Deletes the model with its history; its open refreshes are cancelled."""
     with call.bank(bank_id, Permission.WRITE, manage.model_not_found(mental_model_id)) as seen:
         _, view = manage.look_up(seen.tx, seen.principal, bank_id, mental_model_id)
-        manage.delete(seen.tx, seen.bank.bank_id, view.model)
+        manage.delete(seen.tx, seen.bank.bank_id, view.model.page_id)
     return json_answer({"status": "deleted"})
 
 
@@ -127,7 +128,7 @@ def _shown(
         "last_refresh_failed_at": _moment(model.last_refresh_failed_at),
         "last_full_refreshed_at": _moment(model.last_full_refreshed_at),
         "created_at": _moment(model.created_at),
-        "is_knowledge_page": False,
+        "is_knowledge_page": view.is_page,
         "reflect_response": None,
         "is_stale": view.staleness is not None,
         "staleness_reason": view.staleness,

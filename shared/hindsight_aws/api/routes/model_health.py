@@ -18,7 +18,9 @@ router = APIRouter(prefix="/v1/default/banks/{bank_id}/health", route_class=Repo
 async def test_bank_llm(call: CallDep, bank_id: str) -> Response:
     """Asks each text model once; models that are the same are asked together."""
     principal, services = call.principal(Permission.WRITE), call.services
-    found = model_health.check(services.store, services.probed_model, services.settings, principal, bank_id)
+    found = model_health.check(
+        services.store, services.probed_model, services.settings, principal, bank_id, services.clock
+    )
     operations = [
         {"operation": one.operation, "ok": one.is_ok, "status": one.status, "latency_ms": one.latency_ms}
         for one in found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 from uuid import UUID
 
@@ -14,13 +15,24 @@ from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
 from hindsight_aws.api.query import Offset
 from hindsight_aws.api.wire import ReportingRoute
-from hindsight_aws.errors import InvalidRequest
+from hindsight_aws.errors import InvalidRequest, LimitReached
 from hindsight_aws.model.ids import OperationId, RunId
+from hindsight_aws.model.operation import (
+    BATCH_RETAIN,
+    CONSOLIDATION,
+    EXPORTS,
+    POLICY_REBUILD,
+    REEMBED,
+    REFRESH_MENTAL_MODEL,
+    RETAIN,
+)
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.ports.operations import OperationQuery, OperationView
 from hindsight_aws.ports.reflect import Run
+from hindsight_aws.usage.allowance import parked
 
 router = APIRouter(prefix="/v1/default/banks/{bank_id}/operations", route_class=ReportingRoute)
+_OF_MODELS = frozenset({RETAIN, BATCH_RETAIN, CONSOLIDATION, POLICY_REBUILD, REEMBED, REFRESH_MENTAL_MODEL})
 _NOTHING_KNOWN = (
     "mental_model_id", "created_at", "updated_at", "completed_at", "error_message", "retry_count", "next_retry_at",
     "progress", "result_metadata", "details", "child_operations", "task_payload",
@@ -56,19 +68,22 @@ async def get_operation_status(
     wanted = _operation_id(operation_id)
     found: OperationView | None = None
     run: Run | None = None
+    waits: LimitReached | None = None
     with call.services.store.transaction(principal.tenant_id) as tx:
         bank = tx.banks.find(bank_id) if sees_bank(principal, bank_id) else None
         if bank is not None:
             subject = operations_subject(principal)
             with_payload = include_payload and not is_limited(principal)
             found = tx.operations.view(bank.bank_id, wanted, subject, with_payload)
+            if found is not None and found.status in ("pending", "processing") and found.kind in _OF_MODELS:
+                waits = parked(tx, call.services.clock.now())
             run = None if found else tx.reflect.find(bank.bank_id, RunId(wanted))
             run = run if run is not None and subject in (None, run.subject) else None
     if run is not None and not _is_work_of_another(run):
         return json_answer(_reflected(run))
     if found is None:
         return json_answer(_absent(operation_id))
-    return json_answer(_detailed(found))
+    return json_answer(_detailed(found, _result_of(found)) | _parked(waits))
 
 
 @router.delete("/{operation_id}")
@@ -91,8 +106,19 @@ async def retry_operation(call: CallDep, bank_id: str, operation_id: str) -> Res
 async def delete_operation(call: CallDep, bank_id: str, operation_id: str) -> Response:
     """Removes the record of an operation that has ended."""
     principal, wanted = call.principal(Permission.WRITE), _operation_id(operation_id)
-    operations.remove(call.services.store, principal, bank_id, wanted)
+    archive_key = operations.remove(call.services.store, principal, bank_id, wanted)
+    if archive_key is not None and call.services.settings.hindsight_bucket:
+        call.services.file_store.delete(archive_key)
     return _done(f"Operation {wanted} deleted", wanted)
+
+
+def _parked(waits: LimitReached | None) -> dict[str, object]:
+    """What is told of model work that waits for the next day; nothing of other work."""
+    return (
+        {}
+        if waits is None
+        else {"parked_until": waits.until, "parked_because": str(waits), "next_retry_at": waits.until}
+    )
 
 
 def _done(message: str, operation_id: OperationId) -> Response:
@@ -153,7 +179,15 @@ def _listed(operation: OperationView) -> dict[str, object]:
     }
 
 
-def _detailed(operation: OperationView) -> dict[str, object]:
+def _result_of(operation: OperationView) -> Mapping[str, object] | None:
+    """The operation's result; an export's with its archive's path, behind the base URL for older clients."""
+    result = operation.result
+    if operation.kind not in EXPORTS or operation.status != "completed":
+        return result or None
+    return {**result, "download_url": f"/v1/default/files/download/{result['storage_key']}"}
+
+
+def _detailed(operation: OperationView, result: Mapping[str, object] | None) -> dict[str, object]:
     children = operation.children
     return {
         "operation_id": operation.operation_id,
@@ -169,7 +203,7 @@ def _detailed(operation: OperationView) -> dict[str, object]:
         "retry_count": operation.retries,
         "next_retry_at": operation.next_retry_at,
         "progress": operation.progress,
-        "result_metadata": operation.result or None,
+        "result_metadata": result,
         "details": operation.result.get("details"),
         "child_operations": None
         if children is None

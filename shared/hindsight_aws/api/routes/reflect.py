@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
+from hindsight_aws.api.newborn import furnish
 from hindsight_aws.api.schemas.reflect import ReflectBody
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.model.principal import Permission
@@ -19,6 +20,7 @@ router = APIRouter(route_class=ReportingRoute)
 _FUNCTION_URL_ROUTE = "$default"
 _AT_WORK = "The answer is still being worked on: send the same request again, or ask for the operation."
 _FORGOTTEN = "Memory was changed before the answer could be given: send the same request again."
+_LIMIT_REACHED = "A daily limit of the tenant was reached before there was an answer: model work goes on the next day."
 _PASSING = frozenset({"ModelThrottled", "ModelUnavailable", "DatabaseUnavailable"})
 _OUT_OF_TIME = frozenset({"ReflectTimeout", "States.Timeout", "Sandbox.Timedout"})
 
@@ -29,6 +31,7 @@ async def reflect(call: CallDep, request: Request, bank_id: str, body: ReflectBo
     asked = body.as_request()
     principal = call.principal(Permission.READ)
     door, settings = call.services.reflect_door, call.services.settings
+    furnish(call, principal, bank_id)
     run = runs.submit(door, principal, bank_id, asked)
     if _prefers_async(request):
         begun: dict[str, object] = {"operation_id": str(run.run_id), "status": run.status}
@@ -49,6 +52,8 @@ def told(run: Run, settings: Settings) -> Response:
         return _with({"detail": _FORGOTTEN, **body}, 503, wait)
     if run.status == "cancelled":
         return _with({"detail": "The run was cancelled.", **body}, 409, {})
+    if run.error == "LimitReached":
+        return _with({"detail": _LIMIT_REACHED, **body}, 429, wait)
     body = {"detail": f"Reflect failed: {run.error_message} ({run.error})", **body, "error": run.error}
     if run.error in _PASSING:
         return _with(body, 503, wait)

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from hindsight_aws import retain
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
+from hindsight_aws.api.newborn import furnish
 from hindsight_aws.api.schemas.retain import RetainBody
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.model.principal import Permission
@@ -22,6 +23,7 @@ async def retain_memories(call: CallDep, bank_id: str, body: RetainBody) -> Resp
     """Stores the items; makes the bank on first use."""
     principal = call.principal(Permission.WRITE)
     ports, request = call.services.retain_ports, body.as_request()
+    furnish(call, principal, bank_id)
     do = retain.submit if body.is_async else retain.retain
     result = do(ports, principal, bank_id, request)
     answer = json_answer(_shown(result))

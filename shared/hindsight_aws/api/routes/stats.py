@@ -16,6 +16,7 @@ from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.ports.page import Window
 from hindsight_aws.ports.stats import BankStats, TimelineField
+from hindsight_aws.usage.allowance import parked
 
 router = APIRouter(prefix="/v1/default/banks/{bank_id}/stats", route_class=ReportingRoute)
 
@@ -36,7 +37,7 @@ _AXES: Final[dict[str, TimelineField]] = {
 _TYPES = ("world", "experience", "observation")
 
 
-@router.get("")
+@router.get("", operation_id="get_agent_stats")
 async def get_bank_stats(call: CallDep, bank_id: str, refresh: bool = False) -> Response:  # noqa: ARG001  # never stale
     """Counts of the bank as it is now; a key limited to part of it sees the counts of that part alone."""
     with call.bank(bank_id, Permission.READ) as seen:
@@ -47,7 +48,9 @@ async def get_bank_stats(call: CallDep, bank_id: str, refresh: bool = False) -> 
             )
         else:
             stats = seen.tx.stats.counts(seen.bank.bank_id)
-    return json_answer(_shown(seen.bank.external_id, stats))
+        waits = parked(seen.tx, call.services.clock.now())
+    told = {} if waits is None else {"parked_until": waits.until, "parked_because": str(waits)}
+    return json_answer(_shown(seen.bank.external_id, stats) | told)
 
 
 @router.get("/memories-timeseries")

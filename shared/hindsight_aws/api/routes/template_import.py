@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
+from hindsight_aws.api.newborn import furnish
 from hindsight_aws.api.schemas.templates import read_manifest
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.banks import template as use_case
@@ -26,6 +27,8 @@ async def import_bank_template(call: CallDep, request: Request, bank_id: str, dr
     """
     principal, door = call.principal(Permission.ADMIN), call.services.models_door
     template = read_manifest(await request.body())
+    if not dry_run:
+        furnish(call, principal, bank_id, Permission.ADMIN)
     work = use_case.rehearse if dry_run else use_case.apply
     done = work(door, principal, bank_id, template)
     if done.bank_id is not None:

@@ -8,7 +8,6 @@ from starlette.responses import Response
 from hindsight_aws.api.auth import Call, CallDep
 from hindsight_aws.api.errors import detail
 from hindsight_aws.api.wire import ReportingRoute
-from hindsight_aws.errors import NotFound
 from hindsight_aws.model.principal import Permission
 
 router = APIRouter(prefix="/v1/default", route_class=ReportingRoute)
@@ -37,13 +36,6 @@ async def list_llm_requests(call: CallDep, bank_id: str) -> Response:
 async def llm_request_stats(call: CallDep, bank_id: str) -> Response:
     """No log holds what models were asked and answered."""
     return _not_served(call, bank_id, _NO_LOG)
-
-
-@router.get("/files/download/{key:path}")
-async def download_file(call: CallDep) -> Response:
-    """No operation makes a file to download."""
-    call.principal(Permission.READ)
-    raise NotFound("File not found")
 
 
 _NO_LOG = "The log of model requests is not served: no text of a call is kept; GET usage counts calls, tokens and USD"

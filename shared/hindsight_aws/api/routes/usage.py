@@ -17,6 +17,7 @@ from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.ports.model_gateway import TokenUsage
 from hindsight_aws.ports.usage import UsageLine
+from hindsight_aws.usage.allowance import parked
 
 router = APIRouter(prefix="/v1/default/banks/{bank_id}/usage", route_class=ReportingRoute)
 
@@ -28,12 +29,15 @@ async def get_bank_usage(
     """Calls, tokens and USD by task and model, from `start_date` on and before `end_date`; failed calls count too.
 
     A model that the price table does not know has `usd` null, and is counted in `unpriced_calls`: it was not free.
+    `parked_until`, where it stands, is when model work goes on that waits for a daily limit of the tenant.
     """
     asked = window(None, "created_at", start_date, end_date)
     with call.bank(bank_id, Permission.READ) as seen:
         require_whole_bank(seen.principal)
         lines = seen.tx.usage.of_bank(seen.bank.bank_id, asked.start, asked.end)
         bank = seen.bank.external_id
+        waits = parked(seen.tx, call.services.clock.now())
+    told = {} if waits is None else {"parked_until": waits.until, "parked_because": str(waits)}
     return json_answer(
         {
             "bank_id": bank,
@@ -41,6 +45,7 @@ async def get_bank_usage(
             "end_date": asked.end,
             "total": _counts(lines),
             "items": [{"task": line.task, "model": line.model, **_counts([line])} for line in lines],
+            **told,
         }
     )
 

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
 from hindsight_aws.api.errors import detail
+from hindsight_aws.api.newborn import furnish
 from hindsight_aws.api.query import Offset
 from hindsight_aws.api.schemas.webhooks import CreateWebhookRequest, UpdateWebhookRequest
 from hindsight_aws.api.wire import ReportingRoute
@@ -29,6 +30,7 @@ _INVALID_ID = "Invalid webhook ID"
 async def create_webhook(call: CallDep, bank_id: str, body: CreateWebhookRequest) -> Response:
     """Gives the bank a new hook; makes the bank if there is none."""
     principal = call.principal(Permission.ADMIN)
+    furnish(call, principal, bank_id, Permission.ADMIN)
     made = manage.create(call.services.store, call.services.settings, principal, bank_id, body.as_hook())
     return json_answer(_shown(made, bank_id), 201)
 

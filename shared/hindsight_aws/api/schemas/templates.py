@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -61,8 +61,17 @@ class Manifest(BaseModel):
 
 def read_manifest(body: bytes) -> Template:
     """The template in a request's body.  Raises InvalidRequest naming every field that is not as it should be."""
+    return _read(lambda: Manifest.model_validate_json(body))
+
+
+def template_of(document: Mapping[str, object]) -> Template:
+    """The template that a document is.  Raises as `read_manifest`."""
+    return _read(lambda: Manifest.model_validate(document))
+
+
+def _read(validate: Callable[[], Manifest]) -> Template:
     try:
-        return Manifest.model_validate_json(body).as_template()
+        return validate().as_template()
     except ValidationError as wrong:
         found = [f"{'.'.join(map(str, each['loc'])) or 'body'}: {each['msg']}" for each in wrong.errors()[:_MOST_TOLD]]
         raise InvalidRequest(f"Template schema validation failed: {'; '.join(found)}") from None

@@ -17,6 +17,7 @@ from hindsight_aws.retain.extraction.found import Extraction, as_it_stands, as_o
 from hindsight_aws.retain.extraction.passages import Passage, end_of, start_of
 from hindsight_aws.retain.extraction.record_facts import Reading, read_facts
 from hindsight_aws.retain.extraction.request import Extractor, call_for
+from hindsight_aws.usage.metered import counting_refusals
 
 SMALLEST_SPLIT: Final = 200
 """A text shorter than twice this is not split further: its reply is cut because the model does not find an end."""
@@ -71,7 +72,10 @@ def _asked(model: TextModel, extractor: Extractor, passage: Passage, usage: Usag
     problem: str | None = None
     for _ in range(extractor.re_asks + 1):
         try:
-            found = read_facts(model.ask(call_for(extractor, passage, problem), usage).tool_input, reading)
+            call = call_for(extractor, passage, problem)
+            said = model.ask(call, usage).tool_input
+            with counting_refusals(call):
+                found = read_facts(said, reading)
         except ModelReplyMalformed as malformed:
             wrong, now = malformed, str(malformed)
         except (ModelReplyTruncated, ModelRefused, ModelInputTooLong):

@@ -20,11 +20,11 @@ from hindsight_aws.errors import (
     WorkDeferred,
     WorkSuperseded,
 )
-from hindsight_aws.ports.model_gateway import TextModel, UsageSink
+from hindsight_aws.ports.model_gateway import ModelCall, TextModel, UsageSink
 from hindsight_aws.retain.extraction.extract import extract
 from hindsight_aws.retain.extraction.found import Extraction
 from hindsight_aws.retain.extraction.passages import Passage
-from hindsight_aws.retain.extraction.request import Extractor
+from hindsight_aws.retain.extraction.request import Extractor, call_for
 
 _KEEP_EVERY: Final = 16
 _KEEP_AFTER_S: Final = 2.0
@@ -37,6 +37,16 @@ class Wanted:
     key: str
     extractor: Extractor
     passage: Passage
+
+
+def asked_about(chunks: Sequence[Wanted]) -> Mapping[str, ModelCall]:
+    """The first call about each chunk, by its key."""
+    return {each.key: call_for(each.extractor, each.passage, None) for each in chunks}
+
+
+def asked_at_most(chunks: Sequence[Wanted]) -> int:
+    """How often a chunk whose reply comes whole may be asked about."""
+    return max((each.extractor.re_asks for each in chunks), default=0) + 1
 
 
 @dataclass(slots=True)
@@ -63,13 +73,13 @@ def extract_all(
     *,
     in_flight: int,
     give_up_at: float | None,
-    require_wanted: Callable[[], None] = lambda: None,
+    may_ask: Callable[[Sequence[Wanted]], int] = len,
 ) -> Extractions:
     """Extracts all that is wanted, at most `in_flight` at once, and stops asking at `give_up_at` (monotonic seconds).
 
     Equal keys are asked for once.  Everything found is kept before it returns, also when it stops early.  When keeping
     fails, no more is asked for, the calls under way are awaited, and keeping is tried once more with all of it.
-    `require_wanted` is asked before any further call; once it raises WorkSuperseded no chunk is begun.
+    `may_ask` is asked before any call how many of those that come next may be made; once it raises no chunk is begun.
 
     Raises: what `keep` raised the second time.
     """
@@ -81,10 +91,7 @@ def extract_all(
     with ThreadPoolExecutor(max_workers=min(in_flight, len(todo)), thread_name_prefix="extract") as pool:
         running: dict[Future[Extraction], str] = {}
         while todo or running:
-            if todo and result.stopped_by is None:
-                _look_up(give_up_at, require_wanted, result)
-            while todo and len(running) < in_flight and result.stopped_by is None:
-                each = todo.pop()
+            for each in _next(todo, in_flight - len(running), give_up_at, may_ask, result):
                 running[pool.submit(extract, model, each.extractor, each.passage, usage)] = each.key
             if not running:
                 break
@@ -100,12 +107,24 @@ def extract_all(
     return result
 
 
-def _look_up(give_up_at: float | None, require_wanted: Callable[[], None], result: Extractions) -> None:
-    """Notes why no further call is to be made: time ran out, or nobody wants it any more."""
+def _next(
+    todo: list[Wanted],
+    free: int,
+    give_up_at: float | None,
+    may_ask: Callable[[Sequence[Wanted]], int],
+    result: Extractions,
+) -> list[Wanted]:
+    """Takes the chunks to ask about next, at most `free`; none once it is noted why no further call is to be made."""
+    wave = todo[: -free - 1 : -1]
+    if not wave or result.stopped_by is not None:
+        return []
     if give_up_at is not None and time.monotonic() >= give_up_at:
         result.stopped_by = WorkDeferred("the time for this attempt ran out")
-    elif result.found or result.failed:
-        _is_done(require_wanted, result)
+        return []
+    granted: list[int] = []
+    if not _is_done(lambda: granted.append(may_ask(wave)), result):
+        return []
+    return [todo.pop() for _ in wave[: granted[0]]]
 
 
 def _is_done(step: Callable[[], None], result: Extractions) -> bool:

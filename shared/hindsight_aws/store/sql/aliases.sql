@@ -1,7 +1,7 @@
 -- named --
 -- The bank that a name means: by its own id before an alias.
 SELECT b.bank_id, b.external_id, (b.config ->> 'audit_log_enabled')::boolean AS is_audited FROM banks b
-WHERE b.tenant_id = %(tenant_id)s AND b.bank_id = coalesce(
+WHERE b.tenant_id = %(tenant_id)s AND b.erased_at IS NULL AND b.bank_id = coalesce(
     (SELECT o.bank_id FROM banks o WHERE o.tenant_id = %(tenant_id)s AND o.external_id = %(name)s::text),
     (SELECT a.bank_id FROM bank_aliases a WHERE a.tenant_id = %(tenant_id)s AND a.alias = %(name)s::text))
 

@@ -1,17 +1,17 @@
 -- find --
 -- A bank by the id its callers use.
 SELECT bank_id, external_id, name, config, embedding_model
-FROM banks WHERE tenant_id = %(tenant_id)s AND external_id = %(external_id)s::text
+FROM banks WHERE tenant_id = %(tenant_id)s AND external_id = %(external_id)s::text AND restored_by IS NULL AND erased_at IS NULL
 
 -- by_id --
 -- A bank by its internal id.
 SELECT bank_id, external_id, name, config, embedding_model
-FROM banks WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
+FROM banks WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND erased_at IS NULL
 
 -- lock --
 -- A bank by the id its callers use, kept from change; rows that refer to it may still come.
 SELECT bank_id, external_id, name, config, embedding_model
-FROM banks WHERE tenant_id = %(tenant_id)s AND external_id = %(external_id)s::text
+FROM banks WHERE tenant_id = %(tenant_id)s AND external_id = %(external_id)s::text AND restored_by IS NULL AND erased_at IS NULL
 FOR NO KEY UPDATE
 
 -- create --
@@ -52,7 +52,7 @@ DELETE FROM banks WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uui
 WITH matching AS MATERIALIZED (
     SELECT b.bank_id, b.external_id, b.name, b.config, b.embedding_model, b.created_at, b.updated_at, b.last_write_at
     FROM banks AS b
-    WHERE b.tenant_id = %(tenant_id)s
+    WHERE b.tenant_id = %(tenant_id)s AND b.restored_by IS NULL AND b.erased_at IS NULL
       AND (%(covered)s::text IS NULL OR b.external_id ~ %(covered)s::text)
       AND (%(text)s::text IS NULL OR strpos(lower(b.external_id), lower(%(text)s::text)) > 0
            OR strpos(lower(coalesce(b.name, '')), lower(%(text)s::text)) > 0

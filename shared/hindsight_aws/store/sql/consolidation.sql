@@ -5,6 +5,7 @@ SET woken = lease_until >= now(),
     fence = fence + (lease_until < now())::integer,
     lease_until = CASE WHEN lease_until < now() THEN now() + make_interval(secs => %(seconds)s) ELSE lease_until END
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope_id)s
+  AND NOT EXISTS (SELECT FROM tenants t WHERE t.tenant_id = %(tenant_id)s AND t.suspended_at IS NOT NULL)
 RETURNING scope_id, fence, tags, policy_hash, rebuilds, woken, now() AS taken_at,
           EXISTS (SELECT FROM consolidation_work w
                   WHERE w.tenant_id = scopes.tenant_id AND w.bank_id = scopes.bank_id AND w.scope_id = scopes.scope_id

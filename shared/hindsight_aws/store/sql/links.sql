@@ -186,6 +186,7 @@ SET link_woken = link_lease_until >= now(),
     link_fence = link_fence + (link_lease_until < now())::integer,
     link_lease_until = CASE WHEN link_lease_until < now() THEN now() + make_interval(secs => %(seconds)s) ELSE link_lease_until END
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
+  AND NOT EXISTS (SELECT FROM tenants t WHERE t.tenant_id = %(tenant_id)s AND t.suspended_at IS NOT NULL)
 RETURNING link_fence AS fence, link_woken AS woken
 
 -- hold_lease --

@@ -111,7 +111,7 @@ WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = n
 -- touch_bank --
 -- Notes the write and, on the first vector, the model; no row comes back when the vectors are another model's.
 UPDATE banks SET last_write_at = now(), embedding_model = coalesce(embedding_model, %(embedding_model)s::text)
-WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND erased_at IS NULL
   AND (embedding_model IS NULL OR %(embedding_model)s::text IS NULL OR embedding_model = %(embedding_model)s::text)
 RETURNING bank_id
 

@@ -48,7 +48,7 @@ ON CONFLICT DO NOTHING
 
 -- view --
 -- One model in sight, with why it is stale.
-SELECT {{m_columns}}, {{m_staleness}} AS staleness
+SELECT {{m_columns}}, {{m_is_page}} AS is_page, {{m_staleness}} AS staleness
 FROM mental_models m
 WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.model_id = %(model_id)s::text
   AND {{m_in_sight}}
@@ -59,6 +59,7 @@ WITH matching AS MATERIALIZED (
     SELECT m.page_id, m.last_refreshed_at, m.model_id FROM mental_models m
     WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid
       AND {{m_in_sight}}
+      AND (%(in_knowledge_base)s::boolean IS NULL OR %(in_knowledge_base)s::boolean = {{m_is_page}})
 ), shown AS MATERIALIZED (
     SELECT m.tenant_id, m.bank_id, m.page_id, m.last_refreshed_at, m.last_memory_seen_at
     FROM (SELECT k.page_id FROM matching k
@@ -74,7 +75,7 @@ WITH matching AS MATERIALIZED (
 )
 SELECT (SELECT count(*) FROM matching) AS total, p.*
 FROM (SELECT) AS one LEFT JOIN LATERAL (
-    SELECT {{m_columns}},
+    SELECT {{m_columns}}, {{m_is_page}} AS is_page,
            coalesce({{m_staleness_by_time}},
                     CASE WHEN EXISTS (SELECT FROM late l
                                       WHERE coalesce(l.last_memory_seen_at, l.last_refreshed_at) = {{m_seen}}

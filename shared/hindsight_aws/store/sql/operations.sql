@@ -33,6 +33,7 @@ SET status = 'processing', attempts = attempts + 1, fence = fence + 1, woken = f
 FROM (SELECT f.bank_id, f.operation_id FROM operations f
       WHERE f.tenant_id = %(tenant_id)s AND f.operation_id = %(operation_id)s::uuid AND f.kind = %(kind)s::text
         AND f.status IN ('pending', 'processing') AND f.due_at <= now() AND f.lease_until < now()
+        AND NOT EXISTS (SELECT FROM tenants t WHERE t.tenant_id = %(tenant_id)s AND t.suspended_at IS NOT NULL)
       FOR NO KEY UPDATE SKIP LOCKED) AS free
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = free.bank_id AND o.operation_id = free.operation_id
 RETURNING o.operation_id, o.bank_id, o.kind, o.subject, o.payload, o.parent_id, o.document_ids, o.fence, o.attempts, o.revivals,

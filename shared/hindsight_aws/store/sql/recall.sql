@@ -28,6 +28,10 @@ FROM (
     GROUP BY s.option
 ) AS o
 
+-- vectors_of --
+-- What model a bank's vectors are of.
+SELECT embedding_model FROM banks WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
+
 -- plan_once --
 -- Lets statements of this transaction keep one plan: their form leaves no other way than by the keys of the bank.
 SELECT set_config('plan_cache_mode', 'force_generic_plan', true)

@@ -25,6 +25,7 @@ SET status = 'processing', fence = o.fence + 1, attempts = o.attempts + 1, progr
 FROM (SELECT l.operation_id FROM operations l
       WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.operation_id = %(operation_id)s::uuid
         AND l.status IN ('pending', 'processing') AND l.due_at <= now() AND l.lease_until < now()
+        AND NOT EXISTS (SELECT FROM tenants t WHERE t.tenant_id = %(tenant_id)s AND t.suspended_at IS NOT NULL)
         AND NOT EXISTS (SELECT FROM operations r
                         WHERE r.tenant_id = l.tenant_id AND r.bank_id = l.bank_id AND r.page_id = l.page_id
                           AND r.status = 'processing' AND r.operation_id <> l.operation_id)

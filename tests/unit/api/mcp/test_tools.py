@@ -164,14 +164,14 @@ _SWITCHES = {
 
 
 def _mark(argument: str) -> str:
-    return "True" if argument == "trigger_refresh_after_consolidation" else f"x-{argument}-x"
+    return "True" if argument.endswith("refresh_after_consolidation") else f"x-{argument}-x"
 
 
 def _given(tool: Tool) -> JsonObject:
     """A value for each argument that tells which one it was."""
     given: JsonObject = {}
     for name in recorded_tools("multi")[tool.name]["params"]["properties"]:
-        if name in _SWITCHES or name == "trigger_refresh_after_consolidation":
+        if name in _SWITCHES or name.endswith("refresh_after_consolidation"):
             given[name] = True
         elif name == "trigger":
             given[name] = {"refresh_cron": "x-trigger-x"}
@@ -180,3 +180,19 @@ def _given(tool: Tool) -> JsonObject:
         else:
             given[name] = f"x-{name}-x"
     return given
+
+
+@pytest.mark.parametrize(
+    ("given", "body"),
+    [
+        ({"parent_id": ""}, {"parent_id": None}),
+        ({"parent_id": "kf-1"}, {"parent_id": "kf-1"}),
+        ({"name": "n"}, {"name": "n"}),
+    ],
+    ids=["root", "folder", "stays"],
+)
+def test_a_node_is_moved_to_the_root_by_an_empty_text(given: JsonObject, body: JsonObject) -> None:
+    (call,) = TOOLS["update_knowledge_node"].ask({"bank_id": "b", "node_id": "kp-1", **given})
+
+    assert (call.method, call.path) == ("PATCH", "/v1/default/banks/b/knowledge-base/nodes/kp-1")
+    assert call.body == body

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from hindsight_aws.api.mcp.catalogue import answers, banks, curation, documents, mental_models
+from hindsight_aws.api.mcp.catalogue import answers, banks, curation, documents, knowledge, mental_models
 from hindsight_aws.api.mcp.tool import Tool
 
 TOOLS: Final[Mapping[str, Tool]] = {
-    tool.name: tool for tool in (*answers.TOOLS, *banks.TOOLS, *mental_models.TOOLS, *curation.TOOLS, *documents.TOOLS)
+    tool.name: tool for part in (answers, banks, mental_models, knowledge, curation, documents) for tool in part.TOOLS
 }

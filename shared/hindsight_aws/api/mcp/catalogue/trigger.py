@@ -44,7 +44,9 @@ def trigger_of(given: Arguments) -> JsonObject | None:
         raise InvalidRequest("'trigger' must be an object")
     short: dict[str, JsonValue] = {
         "tags_match": given.get("tags_match"),
-        "refresh_after_consolidation": given.get("trigger_refresh_after_consolidation"),
+        "refresh_after_consolidation": given.get(
+            "trigger_refresh_after_consolidation", given.get("refresh_after_consolidation")
+        ),
     }
     laid = {**said, **{name: value for name, value in short.items() if value is not None}}
     trigger: JsonObject = {name: value for name, value in laid.items() if name in _FIELDS and value is not None}

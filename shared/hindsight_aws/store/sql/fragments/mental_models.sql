@@ -56,3 +56,21 @@ coalesce({{m_staleness_by_time}},
                                          GROUP BY u.xmin OFFSET 0) AS late
                            WHERE is_unseen('-infinity', late.written_by, 'infinity', m.seen_snapshot))
               THEN {{m_staleness_by_commit}} END)
+
+-- m_is_page --
+-- The model m is a page of the knowledge base.
+EXISTS (SELECT FROM knowledge_pages k WHERE k.tenant_id = m.tenant_id AND k.bank_id = m.bank_id AND k.page_id = m.page_id)
+
+-- m_is_withheld --
+-- Something that the text of the model m rests on is gone.
+EXISTS (SELECT FROM mental_model_citations c
+        WHERE c.tenant_id = m.tenant_id AND c.bank_id = m.bank_id AND c.page_id = m.page_id AND c.version = m.version
+          AND c.memory_id IS NULL)
+
+-- m_text_shown --
+-- The text of the model m, as much as a search reads of it; empty while it is withheld.
+CASE WHEN {{m_is_withheld}} THEN '' ELSE left(m.content, 40000) END
+
+-- m_written_at --
+-- When the model m was last written, or else made.
+coalesce(m.last_refreshed_at, m.created_at)
