@@ -14,6 +14,10 @@ import unicodedata
 from collections.abc import Callable
 from enum import Enum
 from functools import cache
+from threading import Lock
+
+_ONE_AT_A_TIME = Lock()
+"""A stemmer holds the word that it works on, and loading one alone changes what other threads would import."""
 
 
 class Script(Enum):
@@ -85,7 +89,8 @@ def stem(script: Script, word: str) -> str:
         word = "".join(char for char in unicodedata.normalize("NFKD", word) if not unicodedata.combining(char)) or word
     if script not in _STEMMED or any(char.isdigit() for char in word):
         return word
-    return _stemmer(script.value)(word) or word
+    with _ONE_AT_A_TIME:
+        return _stemmer(script.value)(word) or word
 
 
 @cache
