@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Aws
+from aws_cdk import Annotations, Aws
 from aws_cdk import aws_cloudwatch as watch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -11,7 +11,7 @@ from constructs import Construct
 
 from infra.cloud.acknowledged import ALARM_MAIL, acknowledge
 from infra.cloud.alarm import Alarm, Measure, Sense, Share
-from infra.cloud.config import CloudConfig
+from infra.cloud.config import CloudConfig, Profile
 
 _PUBLISHERS = ("cloudwatch.amazonaws.com",)
 
@@ -24,6 +24,10 @@ class Alerting(Construct):
     ) -> None:
         super().__init__(scope, name)
         self._actions = [arn for arn in (self._topic(config, key), config.alarm_topic_arn) if arn is not None]
+        if config.profile is Profile.PROD and not self._actions:
+            Annotations.of(self).add_warning_v2(
+                "hindsight-aws:nobody-is-told", "Alarms tell nobody: name alarmEmail or alarmTopicArn"
+            )
         self.arns = [self._make(alarm).attr_arn for alarm in alarms]
 
     def _topic(self, config: CloudConfig, key: kms.IKey) -> str | None:

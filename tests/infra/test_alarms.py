@@ -23,6 +23,28 @@ def _table(profile: str, **options: str) -> list[Alarm]:
     return alarms(TOPOLOGY, read_config({"profile": profile, **options}), deployed)
 
 
+@pytest.mark.parametrize(
+    ("options", "is_warned"),
+    [
+        pytest.param({"profile": "prod"}, True, id="prod alone"),
+        pytest.param({"profile": "prod", "alarmEmail": "watch@company.example"}, False, id="prod with an address"),
+        pytest.param({"profile": "dev"}, False, id="dev"),
+    ],
+)
+def test_production_whose_alarms_tell_nobody_is_warned(options: dict[str, str], is_warned: bool) -> None:
+    from aws_cdk import App, Stack
+    from aws_cdk import aws_kms as kms
+    from aws_cdk.assertions import Annotations, Match
+
+    from infra.cloud.alerting import Alerting
+
+    stack = Stack(App(), "Watched")
+    Alerting(stack, "Alarms", config=read_config(options), alarms=[], key=kms.Key(stack, "Key"))
+
+    told = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("Alarms tell nobody.*"))
+    assert bool(told) is is_warned
+
+
 def test_every_queue_function_and_workflow_is_watched_in_production() -> None:
     named = {alarm.name for alarm in _table("prod")}
 
