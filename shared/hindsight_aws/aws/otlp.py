@@ -8,11 +8,11 @@ from __future__ import annotations
 import http.client
 import json
 import logging
-import threading
 from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
+from hindsight_aws.aws.pending_spans import PendingSpans
 from hindsight_aws.model.metric import SERVICE_NAME
 from hindsight_aws.ports.tracing import Attribute, FinishedSpan, SpanContext
 
@@ -22,21 +22,15 @@ _STATUS_ERROR: Final = 2
 _log = logging.getLogger(__name__)
 
 
-class OtlpSpans:
+class OtlpSpans(PendingSpans):
     """Keeps `ports.tracing.Spans`; `endpoint` is the collector's base address."""
 
     def __init__(self, endpoint: str) -> None:
+        super().__init__()
         self._endpoint = urlsplit(endpoint)
-        self._lock = threading.Lock()
-        self._spans: list[FinishedSpan] = []
-
-    def add(self, span: FinishedSpan) -> None:
-        with self._lock:
-            self._spans.append(span)
 
     def flush(self) -> None:
-        with self._lock:
-            spans, self._spans = self._spans, []
+        spans = self._take()
         if not spans:
             return
         try:

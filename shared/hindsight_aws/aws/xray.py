@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import re
 import socket
-import threading
 from typing import Final
 
+from hindsight_aws.aws.pending_spans import PendingSpans
 from hindsight_aws.ports.tracing import FinishedSpan, SpanKind
 from hindsight_aws.telemetry.trace_context import xray_trace_id
 
@@ -30,22 +30,16 @@ _INDEXED: Final = (
 """Attributes to search by; a trace may hold fifty annotations, so the others are metadata."""
 
 
-class XRaySpans:
+class XRaySpans(PendingSpans):
     """Keeps `ports.tracing.Spans`; `address` is the daemon's, as `host:port`."""
 
     def __init__(self, address: str) -> None:
+        super().__init__()
         host, _, port = address.rpartition(":")
         self._address = (host, int(port))
-        self._lock = threading.Lock()
-        self._spans: list[FinishedSpan] = []
-
-    def add(self, span: FinishedSpan) -> None:
-        with self._lock:
-            self._spans.append(span)
 
     def flush(self) -> None:
-        with self._lock:
-            spans, self._spans = self._spans, []
+        spans = self._take()
         if not spans:
             return
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
