@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-import psycopg
+from collections.abc import Iterator
 
+import psycopg
+import pytest
+
+from hindsight_aws.store.postgres import PostgresStore
 from hindsight_aws.store.queries import queries
-from tests.support.refreshing import Garden
+from tests.support.database import Database, make_tenant
+from tests.support.refreshing import Garden, make_garden, ready
 from tests.support.units import Unit
+
+
+@pytest.fixture
+def garden(module_database: Database) -> Iterator[Garden]:
+    """A garden in a database of its own: what other tests leave in its files would change the plan."""
+    store = PostgresStore(lambda: module_database.write_url)
+    yield make_garden(module_database, store, make_tenant(module_database), ready())
+    store.close()
 
 
 def test_staleness_reads_what_changed_lately_and_no_more(garden: Garden) -> None:
