@@ -1,4 +1,4 @@
-"""A bank's vectors and the model they are of: held by whoever writes some, replaced as a whole by another model's."""
+"""A bank's vectors and the model they are of: locked by whoever writes some, replaced as a whole by another model's."""
 
 from __future__ import annotations
 
@@ -36,6 +36,14 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """Ids past `after`, up to `until`."""
+
+    after: UUID
+    until: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class GoingOn:
     """A re-embedding that has not ended."""
 
@@ -49,7 +57,7 @@ class BankVectors(Protocol):
     Methods that take a Lease are for whoever holds the operation, by a renewed lease.
     """
 
-    def hold(self, bank_id: BankId, model: str | None) -> None:
+    def lock_shared(self, bank_id: BankId, model: str | None) -> None:
         """Keeps the bank's vectors those of `model` until the commit: before any is written, or compared with one.
 
         None: whatever model they are of.  It waits for nobody.
@@ -58,8 +66,8 @@ class BankVectors(Protocol):
         """
         ...
 
-    def going_on(self, bank_id: BankId) -> GoingOn | None:
-        """The bank's re-embedding that has not ended, or None."""
+    def going_on(self, bank_id: BankId, but: OperationId | None = None) -> GoingOn | None:
+        """The bank's re-embedding that has not ended, `but` for this one, or None."""
         ...
 
     def left_over(self, bank_id: BankId, model: str) -> int:
@@ -67,11 +75,11 @@ class BankVectors(Protocol):
         ...
 
     def made(self, lease: Lease) -> int:
-        """How many vectors the operation has made."""
+        """How many vectors the operation has made that are not in place yet."""
         ...
 
-    def unmade(self, lease: Lease, kind: ItemKind, model: str, after: UUID, at_most: int) -> list[Item]:
-        """Items with ids past `after`, in order, whose vectors the operation has not made of what they are now."""
+    def unmade(self, lease: Lease, kind: ItemKind, model: str, span: Span, at_most: int) -> list[Item]:
+        """Items of the span, in order, whose vectors the operation has not made of what they are now."""
         ...
 
     def keep(self, lease: Lease, kind: ItemKind, made: Sequence[tuple[Item, Embedding]]) -> None:
@@ -79,28 +87,61 @@ class BankVectors(Protocol):
         ...
 
     def close(self, lease: Lease, seconds: float) -> None:
-        """Has nobody write vectors of the bank for so long, from the commit on; the caller holds them alone."""
+        """Has nobody write vectors of the bank for so long, from the commit on; the caller has locked them alone."""
         ...
 
     def open(self, bank_id: BankId) -> None:
         """Lets vectors of the bank be written again."""
         ...
 
-    def hold_alone(self, bank_id: BankId) -> None:
+    def lock_alone(self, bank_id: BankId) -> None:
         """Keeps everybody else from writing vectors of the bank until the commit; called first in a transaction."""
         ...
 
-    def put(self, lease: Lease, kind: ItemKind, model: str, after: UUID, at_most: int) -> list[UUID]:
-        """Puts vectors that were made in place of those that served, past `after`; the ids in order, none at the end.
+    def put_pages(self, lease: Lease, model: str, after: UUID, at_most: int) -> list[UUID]:
+        """Puts vectors of pages in place of those that served, past `after`; the ids in order, none at the end.
 
-        The caller holds the vectors alone.
+        The caller has locked the vectors alone.
         """
         ...
 
-    def adopt(self, lease: Lease, model: str) -> bool:
-        """From the commit on the bank's vectors are this model's; False when the bank is being erased."""
+    def pages_left(self, bank_id: BankId, model: str) -> int:
+        """How many of the bank's pages have no vector of this model."""
         ...
 
-    def drop(self, bank_id: BankId, operation_id: OperationId) -> None:
-        """Removes what the operation has made beside the vectors that serve."""
+    def adopt(self, lease: Lease, model: str) -> bool:
+        """From the commit on the bank's vectors are this model's; False when the bank is being erased.
+
+        Those that the operation has made serve where a row's own is not of the model, until `move` has put them there.
+        """
+        ...
+
+    def is_adopted(self, bank_id: BankId, operation_id: OperationId) -> bool:
+        """Whether vectors that the operation has made serve from beside."""
+        ...
+
+    def is_moving(self, bank_id: BankId) -> bool:
+        """Whether vectors of the bank serve from beside, whosoever they are."""
+        ...
+
+    def move(self, lease: Lease, kind: ItemKind, after: UUID, at_most: int) -> list[UUID]:
+        """Puts vectors that serve from beside into their rows, past `after`; the ids in order, none at the end.
+
+        For everything but pages.  A row that was written since keeps what it has.
+        """
+        ...
+
+    def settle(self, lease: Lease) -> None:
+        """All vectors of the bank are in place."""
+        ...
+
+    def replaced(self, lease: Lease) -> int:
+        """How many vectors the operation has replaced, or is putting in place."""
+        ...
+
+    def drop(self, bank_id: BankId, operation_id: OperationId) -> bool:
+        """Removes some thousands of what an operation left beside the vectors that serve; whether more may be left.
+
+        Of one that has not ended, or is retried, nothing is removed: what it made is made use of.
+        """
         ...

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
 from typing import Final
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.operation import Lease, Progress
 from hindsight_aws.ports.model_gateway import Embedder, Embedding, ModelUsage
-from hindsight_aws.ports.reembedding import ITEM_KINDS, Item, ItemKind
+from hindsight_aws.ports.reembedding import ITEM_KINDS, Item, ItemKind, Span
 from hindsight_aws.reembedding import points
 from hindsight_aws.reembedding.ports import ReembeddingPorts
 from hindsight_aws.retain.extraction.wording import embedded_text
@@ -24,12 +25,15 @@ from hindsight_aws.usage.allowance import look
 from hindsight_aws.usage.ledger import ledger_entries
 
 FIRST: Final = UUID(int=0)
+_LAST: Final = 2**128 - 1
+_LOOKED_THROUGH: Final = 20_000
+"""Rows of one look."""
+_LOOK_S: Final = 0.00008
+"""To look one through, on a busy machine."""
 _CLOSED_S: Final = 60.0
-"""For how long at most nobody writes vectors while the last are made; should the worker die, it ends by itself."""
-_SECONDS_EACH: Final = 0.022
-_LEAST_S: Final = 30.0
-_MOST_S: Final = 780.0
-"""To have at hand before vectors are replaced, as measured on a busy machine; no more than an attempt begins with."""
+"""For how long nobody writes vectors while the last are made, besides a look through all; it ends by itself."""
+_LEAST_S: Final = 60.0
+"""To have at hand before the bank is closed: the last vectors are made then, and all are looked through twice."""
 
 
 @dataclass(slots=True)
@@ -53,30 +57,36 @@ class Making:
         """
         while True:
             most, found = self.ports.settings.hindsight_reembed_batch, 0
-            for kind in ITEM_KINDS:
-                after = FIRST
-                while items := self._unmade(kind, after, most):
+            for kind, span in product(ITEM_KINDS, self.spans):
+                left = span
+                while items := self._unmade(kind, left, most):
                     if time.monotonic() > self.give_up_at:
                         return False
                     self._make(kind, items)
-                    after, found = items[-1].id, found + len(items)
+                    left, found = replace(left, after=items[-1].id), found + len(items)
             if not found and self.is_closed:
                 return True
             if found <= most and not self.is_closed:
-                needed = min(_LEAST_S + self.total * _SECONDS_EACH, _MOST_S)
-                if time.monotonic() + needed > self.give_up_at:
+                if time.monotonic() + _LEAST_S + 2 * self.total * _LOOK_S > self.give_up_at:
                     return False
                 self._close()
 
-    def _unmade(self, kind: ItemKind, after: UUID, at_most: int) -> list[Item]:
+    @property
+    def spans(self) -> list[Span]:
+        """All ids, in parts of which a statement looks one through in its time: ids are spread evenly."""
+        parts = 1 + self.total // _LOOKED_THROUGH
+        ends = [UUID(int=_LAST * part // parts) for part in range(parts + 1)]
+        return [Span(*ends_of) for ends_of in pairwise(ends)]
+
+    def _unmade(self, kind: ItemKind, span: Span, at_most: int) -> list[Item]:
         with self.ports.store.transaction(self.tenant_id) as tx:
-            return tx.vectors.unmade(self.lease, kind, self.embedder.model, after, at_most)
+            return tx.vectors.unmade(self.lease, kind, self.embedder.model, span, at_most)
 
     def _close(self) -> None:
         with self.ports.store.transaction(self.tenant_id) as tx:
-            tx.vectors.hold_alone(self.lease.bank_id)
+            tx.vectors.lock_alone(self.lease.bank_id)
             tx.operations.renew(self.lease, self.ports.settings.hindsight_reembed_lease_seconds)
-            tx.vectors.close(self.lease, _CLOSED_S)
+            tx.vectors.close(self.lease, _CLOSED_S + self.total * _LOOK_S)
         self.is_closed = True
         reached(points.AFTER_CLOSE)
 

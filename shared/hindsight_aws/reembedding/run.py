@@ -1,26 +1,23 @@
-"""Embeds a bank anew, or goes on doing so: lease, vectors batch by batch, then all of them in one commit.
+"""Embeds a bank anew, or goes on doing so: lease, vectors batch by batch, then all of them serve by one commit.
 
-Called by the transfer job; calls make and replace.
+Called by the transfer job; calls make, adopt and move, and drop for one that has ended.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Final
 
 from hindsight_aws.errors import (
+    PASSING_FAULTS,
     DatabaseRefused,
-    DatabaseTooSlow,
     HindsightError,
     InvalidRequest,
     LimitReached,
     ModelError,
-    ModelUnavailable,
     VectorsReplaced,
     WorkCrashed,
     WorkDeferred,
-    WorkRaced,
     WorkSuperseded,
 )
 from hindsight_aws.faults import reached
@@ -29,31 +26,35 @@ from hindsight_aws.model.operation import REEMBED, Lease
 from hindsight_aws.operations.attempt import FIRST_WAIT_S, Attempt, backoff, defer, fail
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.reembedding import points
+from hindsight_aws.reembedding.adopt import adopt
+from hindsight_aws.reembedding.drop import drop_left
 from hindsight_aws.reembedding.make import Making
+from hindsight_aws.reembedding.move import move
 from hindsight_aws.reembedding.ports import ReembeddingPorts
-from hindsight_aws.reembedding.replace import replace as replace_vectors
 from hindsight_aws.reembedding.submit import too_large
 from hindsight_aws.usage.allowance import parked
-
-_FAULTS: Final = (ModelUnavailable, DatabaseTooSlow, WorkRaced)
-"""What counts as an attempt, of which the last fails; a request to come later never does."""
 
 
 def run_reembedding(ports: ReembeddingPorts, tenant_id: TenantId, operation_id: OperationId, seconds: float) -> Attempt:
     """One attempt at the operation, taking about `seconds` at most.
 
     Guarantees: at any moment one attempt at most can commit; a vector that was made and kept is not paid for again
-    while its text stays; of a bank all vectors are replaced or none.
+    while its text stays; of a bank all vectors are replaced or none; once they serve, it is gone on with until all are
+    in place, whatever happens.
     Raises: DatabaseUnavailable; the rows then say what is left to do.
     """
     give_up_at = time.monotonic() + seconds
     with ports.store.transaction(tenant_id) as tx:
         operation = tx.operations.find(operation_id)
-        if operation is None or operation.kind != REEMBED or not operation.is_open:
+        if operation is None or operation.kind != REEMBED:
             return Attempt("absent")
-        if (limit := parked(tx, ports.clock.now())) is not None:
+        # Vectors that serve are put in place without a model, which nobody has to wait a day for.
+        asks_models = operation.is_open and not tx.vectors.is_adopted(operation.bank_id, operation_id)
+        if asks_models and (limit := parked(tx, ports.clock.now())) is not None:
             return Attempt("deferred", limit, _seconds_until(ports, limit))
         lease = tx.operations.lease(operation_id, ports.settings.hindsight_reembed_lease_seconds, REEMBED)
+    if not operation.is_open:
+        return drop_left(ports.store, tenant_id, operation, give_up_at)
     if lease is None:
         return Attempt("busy")
     reached(points.AFTER_LEASE)
@@ -71,7 +72,7 @@ def _outcome(ports: ReembeddingPorts, tenant_id: TenantId, lease: Lease, give_up
         return replace(_defer(ports, tenant_id, lease, limit), wait_s=_seconds_until(ports, limit))
     except VectorsReplaced as early:
         return _defer(ports, tenant_id, lease, early)
-    except _FAULTS as fault:
+    except PASSING_FAULTS as fault:
         if lease.attempts >= ports.settings.hindsight_reembed_max_attempts:
             return _fail(ports, tenant_id, lease, fault)
         return _defer(ports, tenant_id, lease, fault, backoff(lease.attempts), counts=True)
@@ -84,8 +85,17 @@ def _outcome(ports: ReembeddingPorts, tenant_id: TenantId, lease: Lease, give_up
 
 
 def _work(ports: ReembeddingPorts, tenant_id: TenantId, lease: Lease, give_up_at: float) -> bool:
-    """Makes what is not made yet and replaces the vectors; False when the time was up before its end."""
+    """Makes what is not made yet, has it serve, and puts it in place; False when the time was up before its end."""
     model = str(lease.payload["model"])
+    with ports.store.transaction(tenant_id) as tx:
+        is_adopted = tx.vectors.is_adopted(lease.bank_id, lease.operation_id)
+    if not is_adopted and not _adopted(ports, tenant_id, lease, model, give_up_at):
+        return False
+    return move(ports, tenant_id, lease, give_up_at)
+
+
+def _adopted(ports: ReembeddingPorts, tenant_id: TenantId, lease: Lease, model: str, give_up_at: float) -> bool:
+    """Makes what is not made yet and has it serve; False when the time was up before."""
     embedder = ports.embedder.of(model)
     if embedder is None:
         raise InvalidRequest(f"model: this deployment does not serve {model} any more")
@@ -98,7 +108,7 @@ def _work(ports: ReembeddingPorts, tenant_id: TenantId, lease: Lease, give_up_at
     making = Making(ports, tenant_id, lease, embedder, give_up_at, made, total)
     if not making.run():
         return False
-    replace_vectors(making)
+    adopt(making)
     return True
 
 
@@ -126,10 +136,23 @@ def _defer(
 
 
 def _fail(ports: ReembeddingPorts, tenant_id: TenantId, lease: Lease, final: HindsightError) -> Attempt:
-    """Ends the operation as failed; the former vectors go on serving, and nothing of the new ones stays."""
+    """Ends the operation as failed: the former vectors go on serving, and nothing of the new ones stays.
+
+    Once the new ones serve there is no way back, and it is put off instead.
+    """
+    with ports.store.transaction(tenant_id) as tx:
+        is_adopted = tx.vectors.is_adopted(lease.bank_id, lease.operation_id)
+    if is_adopted:
+        return _defer(ports, tenant_id, lease, final, backoff(lease.fence))
+
+    has_left = False
 
     def also(tx: Transaction) -> None:
-        tx.vectors.drop(lease.bank_id, lease.operation_id)
+        nonlocal has_left
+        has_left = tx.vectors.drop(lease.bank_id, lease.operation_id)
         tx.vectors.open(lease.bank_id)
 
-    return fail(ports.store, tenant_id, lease, final, also=also)
+    failed = fail(ports.store, tenant_id, lease, final, also=also)
+    if has_left:
+        ports.wakeups.wake_transfers(tenant_id, [lease.operation_id])
+    return failed

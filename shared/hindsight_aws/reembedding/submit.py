@@ -60,7 +60,7 @@ def submit(ports: ReembeddingPorts, principal: Principal, bank: str, model: str 
 
 
 def too_large(most: int) -> Conflict:
-    """The bank has more vectors than are replaced at once."""
+    """The bank has more vectors than are looked through at once."""
     return Conflict(
         f"The bank has more than {most} vectors to replace (HINDSIGHT_REEMBED_MAX_VECTORS): export it and restore it "
         "under another name, which embeds it by the model of new banks"

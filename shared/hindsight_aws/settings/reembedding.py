@@ -10,11 +10,11 @@ class ReembeddingSettings(BaseSettings):
     """How a bank is embedded anew by another model."""
 
     hindsight_reembed_max_vectors: int = Field(
-        20_000,
+        500_000,
         ge=1,
-        le=100_000,
-        description="The most vectors of a bank that are replaced at once, while nobody writes any; a larger bank is "
-        "exported and restored, which embeds it anew.",
+        le=5_000_000,
+        description="The most vectors of a bank that are embedded anew: before they serve all are looked through, for "
+        "which nobody writes any. A larger bank is exported and restored.",
     )
     hindsight_reembed_batch: int = Field(
         200, ge=1, le=2_000, description="Texts that are embedded and kept at a time; a killed worker loses one batch."

@@ -152,6 +152,6 @@ def desk(database: Database, store: PostgresStore, tenant: TenantId) -> Desk:
 @pytest.fixture
 def database_store(database: Database) -> Iterator[PostgresStore]:
     """A second connection: another worker."""
-    other = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+    other = PostgresStore(lambda: database.write_url, connect_for_s=30.0)
     yield other
     other.close()

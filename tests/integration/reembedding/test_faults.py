@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
-
 import pytest
 
 from hindsight_aws.errors import ModelDenied, ModelThrottled, ModelUnavailable
-from hindsight_aws.reembedding import make, points, replace, run
+from hindsight_aws.ports.store import DueBy
+from hindsight_aws.reembedding import adopt, drop, make, move, points, run
 from tests.integration.reembedding.conftest import BANK, NEW, OLD, PAGE, REVISION, Desk
 from tests.integration.reembedding.test_reembed import TEXTS
-
-
-class Killed(BaseException):
-    """The worker is gone."""
+from tests.support.deaths import Killed, Strike, striking
+from tests.support.sweeping import sweep_once
 
 
 @pytest.fixture
-def strike(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
-    """Kills the worker when it comes to a point for the nth time, once."""
-
-    def at(point: str, number: int) -> None:
-        seen: Counter[str] = Counter()
-
-        def reached(name: str) -> None:
-            seen[name] += 1
-            if name == point and seen[name] == number:
-                raise Killed
-
-        for module in (run, make, replace):
-            monkeypatch.setattr(module, "reached", reached)
-
-    return at
+def strike(monkeypatch: pytest.MonkeyPatch) -> Strike:
+    return striking(monkeypatch, (run, make, adopt, move, drop))
 
 
 @pytest.fixture
@@ -53,15 +36,25 @@ _POINTS = [
     (points.AFTER_EMBED, 2),
     (points.AFTER_BATCH, 2),
     (points.AFTER_CLOSE, 1),
-    (points.AMID_REPLACING, 1),
+    (points.BEFORE_ADOPTION, 1),
+    (points.AFTER_ADOPTION, 1),
+    (points.AFTER_MOVE, 2),
     (points.BEFORE_END, 1),
     (points.AFTER_END, 1),
 ]
 
 
+_LEFT = {
+    points.AFTER_ADOPTION: (NEW, {OLD}),
+    points.AFTER_MOVE: (NEW, {OLD, NEW}),
+    points.BEFORE_END: (NEW, {NEW}),
+    points.AFTER_END: (NEW, {NEW}),
+}
+
+
 @pytest.mark.parametrize(("point", "number"), _POINTS, ids=lambda part: str(part).removeprefix("reembed."))
 def test_another_worker_goes_on_where_one_that_died_left_it(
-    small: Desk, strike: Callable[[str, int], None], point: str, number: int
+    small: Desk, strike: Strike, point: str, number: int
 ) -> None:
     small.retain(*TEXTS)
     operation = small.ask()
@@ -74,7 +67,7 @@ def test_another_worker_goes_on_where_one_that_died_left_it(
     _woken(small, operation)
     small.work()
 
-    assert left == ((NEW, {NEW}) if point == points.AFTER_END else (OLD, {OLD}))
+    assert left == _LEFT.get(point, (OLD, {OLD}))
     assert found[0] == "Bob feeds the hens."
     assert small.operation(operation)["status"] == "completed"
     assert (small.serves(), small.models(), small.beside()) == (NEW, {NEW}, 0)
@@ -82,9 +75,7 @@ def test_another_worker_goes_on_where_one_that_died_left_it(
     assert len(documents) == (4 if point == points.AFTER_EMBED else 3), "what was kept is not paid for again"
 
 
-def test_a_worker_that_died_keeps_writers_out_for_a_minute_at_most(
-    small: Desk, strike: Callable[[str, int], None]
-) -> None:
+def test_a_worker_that_died_keeps_writers_out_for_a_minute_at_most(small: Desk, strike: Strike) -> None:
     small.retain(*TEXTS)
     operation = small.ask()
     strike(points.AFTER_CLOSE, 1)
@@ -101,9 +92,7 @@ def test_a_worker_that_died_keeps_writers_out_for_a_minute_at_most(
     assert (small.models(), small.serves()) == ({NEW}, NEW)
 
 
-def test_cancelled_it_leaves_the_former_vectors_and_nothing_beside(
-    small: Desk, strike: Callable[[str, int], None]
-) -> None:
+def test_cancelled_it_leaves_the_former_vectors_and_nothing_beside(small: Desk, strike: Strike) -> None:
     small.retain(*TEXTS)
     operation = small.ask()
     strike(points.AFTER_CLOSE, 1)
@@ -130,6 +119,21 @@ def test_cancelled_it_can_be_retried(small: Desk) -> None:
     small.work()
 
     assert (small.operation(operation)["status"], small.serves()) == ("completed", NEW)
+
+
+def test_it_is_not_retried_while_another_goes_on(small: Desk) -> None:
+    small.retain(*TEXTS)
+    former = small.ask()
+    small.call("DELETE", f"{BANK}/operations/{former}")
+    other = small.ask(OLD)
+
+    refused = small.call("POST", f"{BANK}/operations/{former}/retry")
+    small.work()
+
+    assert (refused.status, other in refused.json()["detail"]) == (409, True)
+    assert (small.operation(former)["status"], small.operation(other)["status"]) == ("cancelled", "completed")
+    assert (small.serves(), small.models(), small.beside()) == (OLD, {OLD}, 0)
+    assert small.call("POST", f"{BANK}/operations/{former}/retry").status == 200
 
 
 def test_a_throttled_model_is_waited_for_and_counts_no_attempt(small: Desk) -> None:
@@ -207,9 +211,7 @@ def test_time_that_runs_out_is_no_attempt_and_another_message_goes_on(small: Des
 
 
 @pytest.mark.parametrize("what", ["fact", "revision", "page"])
-def test_what_is_taken_out_takes_along_the_vector_made_beside(
-    small: Desk, strike: Callable[[str, int], None], what: str
-) -> None:
+def test_what_is_taken_out_takes_along_the_vector_made_beside(small: Desk, strike: Strike, what: str) -> None:
     small.retain(*TEXTS)
     small.sql(REVISION)
     small.sql(PAGE)
@@ -231,20 +233,85 @@ _TAKEN_OUT = {
 }
 
 
-def test_a_replacing_that_takes_too_long_replaces_nothing_and_fails_in_the_end(
+def test_time_that_runs_out_while_vectors_are_put_in_place_is_gone_on_with(
     small: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whatever happens from then on, it never fails: there is no way back."""
     small.retain(*TEXTS)
     small.configure(hindsight_reembed_max_attempts=1)
     operation = small.ask()
     late = [0.0]
-    monkeypatch.setattr("hindsight_aws.reembedding.replace.time.monotonic", lambda: late[0])
-    monkeypatch.setattr(
-        make, "reached", lambda point: late.__setitem__(0, 700.0 if point == points.AFTER_CLOSE else 0.0)
-    )
+    monkeypatch.setattr("hindsight_aws.reembedding.move.time.monotonic", lambda: late[0])
+    monkeypatch.setattr(move, "reached", lambda _: late.__setitem__(0, 700.0))
 
+    for _ in TEXTS:
+        late[0] = 0.0
+        small.work(most=1)
+    (begun,) = small.sql("SELECT status, progress - 'at' AS progress FROM hindsight.operations WHERE kind = 'reembed'")
+    late[0] = 0.0
+    monkeypatch.setattr(move, "reached", lambda _: None)
+    small.work()
+
+    assert begun == {
+        "status": "pending", "progress": {"stage": "moving", "processed": 2, "total": 3, "detail": {}},
+    }  # fmt: skip
+    assert small.operation(operation)["result_metadata"]["vectors"] == 3
+    assert (small.serves(), small.models(), small.beside()) == (NEW, {NEW}, 0)
+
+
+def _stopped_when_made(small: Desk, strike: Strike, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The operation, whose worker died with all three vectors made; one is removed at once from now on."""
+    small.retain(*TEXTS)
+    operation = small.ask()
+    strike(points.AFTER_CLOSE, 1)
+    with pytest.raises(Killed):
+        small.work()
+    monkeypatch.setattr("hindsight_aws.store.reembedding._DROPPED_AT_ONCE", 1)
+    return operation
+
+
+def test_what_a_cancelled_one_made_goes_in_parts_whoever_dies_and_whatever_message_is_lost(
+    small: Desk, strike: Strike, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operation = _stopped_when_made(small, strike, monkeypatch)
+
+    small.call("DELETE", f"{BANK}/operations/{operation}")
+    left = [small.beside()]
+    strike(points.AFTER_DROP, 1)
+    with pytest.raises(Killed):
+        small.work()
+    left.append(small.beside())
+    due = small.services.store.due_work(9, DueBy(observations=True, auto_consolidation=True))
+    sweep_once(small.services.store, small.services.noted, small.services.settings)
+    small.work()
+
+    assert (left, small.beside()) == ([2, 1], 0)
+    assert [(work.kind, str(work.id)) for work in due if work.kind == "left_vectors"] == [("left_vectors", operation)]
+    assert (small.serves(), small.models(), small.operation(operation)["status"]) == (OLD, {OLD}, "cancelled")
+
+
+def test_once_it_is_retried_what_is_left_is_made_use_of(
+    small: Desk, strike: Strike, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operation = _stopped_when_made(small, strike, monkeypatch)
+    small.call("DELETE", f"{BANK}/operations/{operation}")
+    small.work(-1.0, most=1)
+    left = small.beside()
+
+    small.call("POST", f"{BANK}/operations/{operation}/retry")
+    small.work()
+
+    assert (left, len(small.new.texts)) == (1, 5), "two of three are made again"
+    assert (small.operation(operation)["status"], small.models(), small.beside()) == ("completed", {NEW}, 0)
+
+
+def test_what_a_failed_one_made_goes_in_parts_too(small: Desk, strike: Strike, monkeypatch: pytest.MonkeyPatch) -> None:
+    operation = _stopped_when_made(small, strike, monkeypatch)
+    small.configure(hindsight_reembed_max_attempts=0)
+
+    _woken(small, operation)
     small.work(most=1)
-    ended = small.operation(operation)
+    left = small.beside()
+    small.work()
 
-    assert (ended["status"], small.serves(), small.models()) == ("failed", OLD, {OLD})
-    assert "nothing was replaced" in ended["error_message"]
+    assert (small.operation(operation)["status"], left, small.beside()) == ("failed", 2, 0)

@@ -11,7 +11,7 @@ from hindsight_aws.consolidate.drain import Drained, drain
 from hindsight_aws.errors import VectorsReplaced
 from hindsight_aws.jobs.ingest import ingest
 from hindsight_aws.model.scope import ScopeAddress
-from hindsight_aws.reembedding import make, points, replace
+from hindsight_aws.reembedding import adopt, make, points
 from hindsight_aws.store.postgres import PostgresStore
 from tests.integration.reembedding.conftest import BANK, NEW, OLD, PAGE, Desk
 from tests.integration.reembedding.test_reembed import TEXTS
@@ -81,13 +81,13 @@ def test_an_edit_that_comes_amid_the_replacing_is_told_to_come_later(
     told: list[object] = []
 
     def write(point: str) -> None:
-        if point in {points.AFTER_CLOSE, points.AMID_REPLACING}:
+        if point in {points.AFTER_CLOSE, points.BEFORE_ADOPTION}:
             with pytest.raises(VectorsReplaced) as refused, database_store.transaction(desk.tenant) as tx:
-                tx.vectors.hold(bank["bank_id"], OLD)
+                tx.vectors.lock_shared(bank["bank_id"], OLD)
             told.append(refused.value.until)
 
     monkeypatch.setattr(make, "reached", write)
-    monkeypatch.setattr(replace, "reached", write)
+    monkeypatch.setattr(adopt, "reached", write)
     desk.work()
 
     assert len(told) == 2
@@ -102,11 +102,11 @@ def test_the_replacing_waits_for_whoever_is_writing_vectors(desk: Desk, database
     working = threading.Thread(target=desk.work)
 
     with database_store.transaction(desk.tenant) as tx:
-        tx.vectors.hold(bank["bank_id"], OLD)
+        tx.vectors.lock_shared(bank["bank_id"], OLD)
         working.start()
         working.join(0.3)
         waiting = (working.is_alive(), desk.serves())
-    working.join(20)
+    working.join(60)
 
     assert waiting == (True, OLD)
     assert (desk.operation(operation)["status"], desk.serves()) == ("completed", NEW)
@@ -118,11 +118,12 @@ def test_readers_see_the_former_vectors_until_all_are_replaced(
     desk.retain(*TEXTS)
     desk.ask()
     seen: list[tuple[str | None, set[str | None]]] = []
-    monkeypatch.setattr(replace, "reached", lambda point: seen.append((desk.serves(), desk.models())))
+    monkeypatch.setattr(adopt, "reached", lambda point: seen.append((desk.serves(), desk.models())))
 
     desk.work()
 
-    assert seen == [(OLD, {OLD}), (OLD, {OLD}), (NEW, {NEW})]
+    assert seen == [(OLD, {OLD}), (OLD, {OLD}), (NEW, {OLD})]
+    assert desk.models() == {NEW}
 
 
 def test_consolidation_asks_no_model_for_what_it_could_not_write(desk: Desk, database_store: PostgresStore) -> None:
@@ -132,7 +133,7 @@ def test_consolidation_asks_no_model_for_what_it_could_not_write(desk: Desk, dat
     asked = len(desk.services.model.calls)
 
     with database_store.transaction(desk.tenant) as tx:
-        tx.vectors.hold_alone(scope["bank_id"])
+        tx.vectors.lock_alone(scope["bank_id"])
         drained = drain(desk.services.consolidation_ports, where, lambda: 600.0)
 
     assert drained is Drained.DEFERRED
@@ -140,7 +141,7 @@ def test_consolidation_asks_no_model_for_what_it_could_not_write(desk: Desk, dat
     assert desk.sql("SELECT state, calls FROM hindsight.consolidation_work") == [{"state": "pending", "calls": 0}]
 
 
-@pytest.mark.parametrize("at", [points.AFTER_CLOSE, points.AMID_REPLACING], ids=["closed", "replacing"])
+@pytest.mark.parametrize("at", [points.AFTER_CLOSE, points.ALL_MADE], ids=["closed", "replacing"])
 def test_a_page_that_changes_when_its_vector_was_made_gets_that_of_what_it_says(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
@@ -155,7 +156,7 @@ def test_a_page_that_changes_when_its_vector_was_made_gets_that_of_what_it_says(
             desk.sql(left.pop())
 
     monkeypatch.setattr(make, "reached", reword)
-    monkeypatch.setattr(replace, "reached", reword)
+    monkeypatch.setattr(adopt, "reached", reword)
     desk.work()
     desk.sql("UPDATE hindsight.operations SET due_at = now() WHERE status = 'pending' RETURNING 1")
     desk.wake(operation)

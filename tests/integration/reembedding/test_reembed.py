@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.integration.reembedding.conftest import BANK, NEW, OLD, PAGE, REVISION, Desk
 
 TEXTS = ("Alice waters the roses.", "Bob feeds the hens.", "Carol mends the fence.")
@@ -75,6 +77,17 @@ def test_what_is_written_meanwhile_is_caught_up_with(desk: Desk) -> None:
     (found,) = desk.sql("SELECT embedding::text AS vector FROM hindsight.memory_units WHERE id = %s", edited["id"])
     (text,) = [text for text in desk.new.texts if text.startswith("Carol sells") and "(happened" in text]
     assert found["vector"] == desk.stored(text)
+
+
+def test_a_large_bank_is_looked_through_in_parts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hindsight_aws.reembedding.make._LOOKED_THROUGH", 1)
+    desk.retain(*TEXTS)
+    operation = desk.ask()
+
+    desk.work()
+
+    assert desk.operation(operation)["result_metadata"]["vectors"] == 3
+    assert (len(desk.new.texts), desk.models()) == (3, {NEW})
 
 
 def test_a_bank_that_is_of_the_model_already_costs_no_call(desk: Desk) -> None:

@@ -76,6 +76,20 @@ def test_a_model_that_is_not_served_is_refused_by_its_field(desk: Desk, body: ob
     assert desk.sql("SELECT count(*) AS asked FROM hindsight.operations WHERE kind = 'reembed'") == [{"asked": 0}]
 
 
+@pytest.mark.parametrize("name", ["embedding_model", "Model"])
+def test_an_unknown_field_that_seems_to_name_the_model_is_refused_and_any_other_is_told_of(
+    desk: Desk, name: str
+) -> None:
+    desk.retain(*TEXTS)
+
+    refused = desk.call("POST", f"{BANK}/reembed", {name: NEW})
+    told = desk.call("POST", f"{BANK}/reembed", {"model": NEW, "urgent": True})
+
+    assert refused.status == 422
+    assert f"{name} is no field of this call" in refused.json()["detail"][0]["msg"]
+    assert (told.status, told.headers.get("x-ignored-params")) == (202, "urgent")
+
+
 def test_a_bank_that_is_too_large_is_refused_and_told_the_other_way(desk: Desk) -> None:
     desk.retain(*TEXTS)
     desk.configure(hindsight_reembed_max_vectors=2)

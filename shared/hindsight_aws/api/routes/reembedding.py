@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
+from hindsight_aws.api.schemas.reembedding import ReembedRequest
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.reembedding.submit import submit
 
 router = APIRouter(prefix="/v1/default/banks/{bank_id}", route_class=ReportingRoute)
 _ACCEPTED = 202
-
-
-class ReembedRequest(BaseModel):
-    """By which model; without one by that of new banks."""
-
-    model: str | None = Field(default=None, min_length=1, max_length=2_048)
 
 
 @router.post("/reembed", status_code=_ACCEPTED)

@@ -1,8 +1,8 @@
--- hold_shared --
+-- lock_shared --
 -- Keeps a bank's vectors those of the model they are of until the transaction ends, unless they are being replaced.
-SELECT pg_try_advisory_xact_lock_shared(hashtextextended(concat_ws('/', 'vectors', %(tenant_id)s::text, %(bank_id)s::text), 0)) AS is_held
+SELECT pg_try_advisory_xact_lock_shared(hashtextextended(concat_ws('/', 'vectors', %(tenant_id)s::text, %(bank_id)s::text), 0)) AS is_locked
 
--- hold_alone --
+-- lock_alone --
 -- Keeps everybody else from writing vectors of a bank until the transaction ends; taken before any row.
 SELECT pg_advisory_xact_lock(hashtextextended(concat_ws('/', 'vectors', %(tenant_id)s::text, %(bank_id)s::text), 0))::text AS alone
 
@@ -13,9 +13,10 @@ SELECT embedding_model, CASE WHEN vectors_closed_until > clock_timestamp() THEN 
 FROM banks WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
 
 -- going_on --
--- The re-embedding of a bank that has not ended, and its model; the oldest, should there be several.
+-- The re-embedding of a bank that has not ended, one that is named left out, and its model; the oldest, should there be several.
 SELECT operation_id, payload ->> 'model' AS model FROM operations
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND kind = 'reembed' AND status IN ('pending', 'processing')
+  AND (%(but)s::uuid IS NULL OR operation_id <> %(but)s::uuid)
 ORDER BY created_at, operation_id LIMIT 1
 
 -- left_over --
@@ -32,8 +33,13 @@ SELECT (SELECT count(*) FROM memory_units u
         WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.content <> ''
           AND m.embedding_model IS DISTINCT FROM %(model)s::text) AS texts
 
+-- pages_left --
+-- How many of a bank's pages have no vector of this model.
+SELECT count(*) AS pages FROM mental_models m
+WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.content <> '' AND m.embedding_model IS DISTINCT FROM %(model)s::text
+
 -- made --
--- How many vectors an operation has made.
+-- How many vectors an operation has made that are not in place.
 SELECT count(*) AS vectors FROM reembedded_vectors r WHERE {{r_is_of}}
 
 -- read_memory --
@@ -45,7 +51,7 @@ SELECT u.id, {{u_made_of}} AS made_of, u.fact_type IN ('world', 'experience') AS
            WHERE n.tenant_id = u.tenant_id AND n.bank_id = u.bank_id AND n.unit_id = u.id ORDER BY e.name_key) AS names
 FROM memory_units u
 LEFT JOIN reembedded_vectors r ON {{r_is_of}} AND r.kind = 'memory' AND r.item_id = u.id
-WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id > %(after)s::uuid
+WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id > %(after)s::uuid AND u.id <= %(until)s::uuid
   AND u.embedding_model IS DISTINCT FROM %(model)s::text AND r.made_of IS DISTINCT FROM {{u_made_of}}
 ORDER BY u.id LIMIT %(at_most)s::integer
 
@@ -56,7 +62,8 @@ SELECT u.id, {{u_made_of}} AS made_of, true AS is_fact, u.text, u.occurred_start
            WHERE e.tenant_id = u.tenant_id AND e.bank_id = u.bank_id AND e.entity_id = ANY (u.entity_ids) ORDER BY e.name_key) AS names
 FROM invalidated_memory_units u
 LEFT JOIN reembedded_vectors r ON {{r_is_of}} AND r.kind = 'archived' AND r.item_id = u.id
-WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id > %(after)s::uuid AND u.embedding IS NOT NULL
+WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id > %(after)s::uuid AND u.id <= %(until)s::uuid
+  AND u.embedding IS NOT NULL
   AND u.embedding_model IS DISTINCT FROM %(model)s::text AND r.made_of IS DISTINCT FROM {{u_made_of}}
 ORDER BY u.id LIMIT %(at_most)s::integer
 
@@ -66,7 +73,8 @@ SELECT u.revision_id AS id, {{u_made_of}} AS made_of, false AS is_fact, u.text, 
        NULL::timestamptz AS occurred_end, NULL::timestamptz AS mentioned_at, '{}'::text[] AS names
 FROM observation_revisions u
 LEFT JOIN reembedded_vectors r ON {{r_is_of}} AND r.kind = 'revision' AND r.item_id = u.revision_id
-WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.revision_id > %(after)s::uuid AND u.embedding IS NOT NULL
+WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.revision_id > %(after)s::uuid
+  AND u.revision_id <= %(until)s::uuid AND u.embedding IS NOT NULL
   AND u.text IS NOT NULL AND u.embedding_model IS DISTINCT FROM %(model)s::text AND r.made_of IS DISTINCT FROM {{u_made_of}}
 ORDER BY u.revision_id LIMIT %(at_most)s::integer
 
@@ -76,8 +84,8 @@ SELECT m.page_id AS id, {{m_made_of}} AS made_of, false AS is_fact, m.name || E'
        NULL::timestamptz AS occurred_start, NULL::timestamptz AS occurred_end, NULL::timestamptz AS mentioned_at, '{}'::text[] AS names
 FROM mental_models m
 LEFT JOIN reembedded_vectors r ON {{r_is_of}} AND r.kind = 'page' AND r.item_id = m.page_id
-WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.page_id > %(after)s::uuid AND m.content <> ''
-  AND m.embedding_model IS DISTINCT FROM %(model)s::text AND r.made_of IS DISTINCT FROM {{m_made_of}}
+WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.page_id > %(after)s::uuid
+  AND m.page_id <= %(until)s::uuid AND m.content <> '' AND m.embedding_model IS DISTINCT FROM %(model)s::text AND r.made_of IS DISTINCT FROM {{m_made_of}}
 ORDER BY m.page_id LIMIT %(at_most)s::integer
 
 -- keep --
@@ -110,38 +118,8 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
 UPDATE banks SET vectors_closed_until = '-infinity'
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND vectors_closed_until > '-infinity'
 
--- put_memory --
--- Puts new vectors in place of some of a bank's, held in order; the ids that are through.
-UPDATE memory_units AS u SET embedding = n.embedding, embedding_model = %(model)s::text
-FROM (SELECT r.item_id, r.embedding FROM reembedded_vectors r
-      JOIN memory_units l ON l.tenant_id = r.tenant_id AND l.bank_id = r.bank_id AND l.id = r.item_id
-      WHERE {{r_is_of}} AND r.kind = 'memory' AND r.item_id > %(after)s::uuid
-      ORDER BY r.item_id LIMIT %(at_most)s::integer FOR NO KEY UPDATE OF l) AS n
-WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = n.item_id
-RETURNING u.id
-
--- put_archived --
--- The same of facts that are out of use.
-UPDATE invalidated_memory_units AS u SET embedding = n.embedding, embedding_model = %(model)s::text
-FROM (SELECT r.item_id, r.embedding FROM reembedded_vectors r
-      JOIN invalidated_memory_units l ON l.tenant_id = r.tenant_id AND l.bank_id = r.bank_id AND l.id = r.item_id
-      WHERE {{r_is_of}} AND r.kind = 'archived' AND r.item_id > %(after)s::uuid
-      ORDER BY r.item_id LIMIT %(at_most)s::integer FOR NO KEY UPDATE OF l) AS n
-WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = n.item_id
-RETURNING u.id
-
--- put_revision --
--- The same of former wordings, but those that lost their text.
-UPDATE observation_revisions AS u SET embedding = n.embedding, embedding_model = %(model)s::text
-FROM (SELECT r.item_id, r.embedding FROM reembedded_vectors r
-      JOIN observation_revisions l ON l.tenant_id = r.tenant_id AND l.bank_id = r.bank_id AND l.revision_id = r.item_id
-      WHERE {{r_is_of}} AND r.kind = 'revision' AND r.item_id > %(after)s::uuid AND l.text IS NOT NULL
-      ORDER BY r.item_id LIMIT %(at_most)s::integer FOR NO KEY UPDATE OF l) AS n
-WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.revision_id = n.item_id
-RETURNING u.revision_id AS id
-
 -- put_page --
--- The same of mental models, but those that lost their text or say something else by now: a page changes without holding vectors.
+-- Puts new vectors of mental models in place, held in order, but of those that say something else by now; the ids that are through.
 UPDATE mental_models AS m SET embedding = n.embedding, embedding_model = %(model)s::text
 FROM (SELECT r.item_id, r.embedding FROM reembedded_vectors r
       JOIN mental_models m ON m.tenant_id = r.tenant_id AND m.bank_id = r.bank_id AND m.page_id = r.item_id
@@ -151,11 +129,90 @@ WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.page_i
 RETURNING m.page_id AS id
 
 -- adopt --
--- From now on a bank's vectors are this model's, and may be written.
-UPDATE banks SET embedding_model = %(model)s::text, vectors_closed_until = '-infinity', last_write_at = now()
+-- From now on a bank's vectors are this model's, and may be written; those that are not in place yet serve from beside.
+UPDATE banks
+SET embedding_model = %(model)s::text, vectors_beside = %(operation_id)s::uuid, vectors_closed_until = '-infinity', last_write_at = now()
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND erased_at IS NULL
 RETURNING bank_id
 
+-- is_adopted --
+-- Whether the vectors that an operation has made serve.
+SELECT vectors_beside IS NOT DISTINCT FROM %(operation_id)s::uuid AS is_adopted FROM banks
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
+
+-- is_moving --
+-- Whether vectors of a bank serve from beside.
+SELECT vectors_beside IS NOT NULL AS is_moving FROM banks WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
+
+-- move_memory --
+-- Puts vectors that serve from beside in place, of rows held in order, and takes them out there; the ids that are through.
+WITH held AS MATERIALIZED (
+    SELECT r.item_id, r.embedding, l.embedding_model IS DISTINCT FROM %(model)s::text AS is_former
+    FROM reembedded_vectors r
+    JOIN memory_units l ON l.tenant_id = r.tenant_id AND l.bank_id = r.bank_id AND l.id = r.item_id
+    WHERE {{r_is_of}} AND r.kind = 'memory' AND r.item_id > %(after)s::uuid
+    ORDER BY r.item_id LIMIT %(at_most)s::integer FOR NO KEY UPDATE OF l
+), moved AS (
+    UPDATE memory_units AS u SET embedding = h.embedding, embedding_model = %(model)s::text
+    FROM held h
+    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = h.item_id AND h.is_former
+)
+DELETE FROM reembedded_vectors r USING held h WHERE {{r_is_of}} AND r.kind = 'memory' AND r.item_id = h.item_id
+RETURNING r.item_id
+
+-- move_archived --
+-- The same of facts that are out of use.
+WITH held AS MATERIALIZED (
+    SELECT r.item_id, r.embedding, l.embedding_model IS DISTINCT FROM %(model)s::text AS is_former
+    FROM reembedded_vectors r
+    JOIN invalidated_memory_units l ON l.tenant_id = r.tenant_id AND l.bank_id = r.bank_id AND l.id = r.item_id
+    WHERE {{r_is_of}} AND r.kind = 'archived' AND r.item_id > %(after)s::uuid
+    ORDER BY r.item_id LIMIT %(at_most)s::integer FOR NO KEY UPDATE OF l
+), moved AS (
+    UPDATE invalidated_memory_units AS u SET embedding = h.embedding, embedding_model = %(model)s::text
+    FROM held h
+    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = h.item_id AND h.is_former
+)
+DELETE FROM reembedded_vectors r USING held h WHERE {{r_is_of}} AND r.kind = 'archived' AND r.item_id = h.item_id
+RETURNING r.item_id
+
+-- move_revision --
+-- The same of former wordings, but those that lost their text.
+WITH held AS MATERIALIZED (
+    SELECT r.item_id, r.embedding, l.embedding_model IS DISTINCT FROM %(model)s::text AS is_former
+    FROM reembedded_vectors r
+    JOIN observation_revisions l ON l.tenant_id = r.tenant_id AND l.bank_id = r.bank_id AND l.revision_id = r.item_id
+    WHERE {{r_is_of}} AND r.kind = 'revision' AND r.item_id > %(after)s::uuid AND l.text IS NOT NULL
+    ORDER BY r.item_id LIMIT %(at_most)s::integer FOR NO KEY UPDATE OF l
+), moved AS (
+    UPDATE observation_revisions AS u SET embedding = h.embedding, embedding_model = %(model)s::text
+    FROM held h
+    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.revision_id = h.item_id AND h.is_former
+)
+DELETE FROM reembedded_vectors r USING held h WHERE {{r_is_of}} AND r.kind = 'revision' AND r.item_id = h.item_id
+RETURNING r.item_id
+
+-- settle --
+-- All vectors of a bank are in place.
+UPDATE banks SET vectors_beside = NULL
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND vectors_beside = %(operation_id)s::uuid
+
+-- replaced --
+-- How many vectors an operation has replaced, or is putting in place.
+SELECT coalesce((progress ->> 'total')::bigint, 0) AS vectors FROM operations
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND operation_id = %(operation_id)s::uuid
+
 -- drop --
--- Removes the vectors that an operation has made beside those that serve.
-DELETE FROM reembedded_vectors r WHERE {{r_is_of}}
+-- Removes some of the vectors that an operation which has ended left beside those that serve; it is not retried meanwhile.
+WITH ended AS MATERIALIZED (
+    SELECT o.operation_id FROM operations o
+    WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.operation_id = %(operation_id)s::uuid
+      AND o.status NOT IN ('pending', 'processing')
+    FOR SHARE
+), held AS MATERIALIZED (
+    SELECT r.kind, r.item_id FROM reembedded_vectors r
+    WHERE {{r_is_of}} AND EXISTS (SELECT FROM ended)
+    ORDER BY r.kind, r.item_id LIMIT %(at_most)s::integer FOR UPDATE
+)
+DELETE FROM reembedded_vectors r
+WHERE {{r_is_of}} AND r.kind = ANY (ARRAY(SELECT DISTINCT h.kind FROM held h)) AND r.item_id = ANY (ARRAY(SELECT h.item_id FROM held h))

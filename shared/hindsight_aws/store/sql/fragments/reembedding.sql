@@ -9,3 +9,20 @@ md5(m.content || encode(coalesce(halfvec_send(m.embedding), ''::bytea), 'hex'))
 -- r_is_of --
 -- The row r was made by this operation.
 r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.operation_id = %(operation_id)s::uuid
+
+-- beside --
+-- The operation whose vectors serve where a row's own are not of the bank's model; null but for a while after such a change.
+(SELECT b.vectors_beside FROM banks b WHERE b.tenant_id = %(tenant_id)s AND b.bank_id = %(bank_id)s::uuid)
+
+-- u_is_in_place --
+-- The vector of u in its own row is the one that serves; put so that the planner expects it of nearly every row.
+(CASE WHEN {{beside}} IS NULL OR u.embedding_model IS NOT DISTINCT FROM (
+     SELECT b.embedding_model FROM banks b WHERE b.tenant_id = %(tenant_id)s AND b.bank_id = %(bank_id)s::uuid) THEN 1 END IS NOT NULL)
+
+-- u_vector --
+-- The vector of u that serves: its own, or the one made beside until it is put in place.
+CASE WHEN {{u_is_in_place}} THEN u.embedding ELSE (
+    SELECT r.embedding FROM reembedded_vectors r
+    WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.operation_id = {{beside}}
+      AND r.kind = 'memory' AND r.item_id = u.id)
+END
