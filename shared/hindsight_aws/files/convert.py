@@ -8,20 +8,22 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
+from uuid import uuid4
 
 from hindsight_aws.errors import (
+    PASSING_FAULTS,
     AccessDenied,
     FilesUnavailable,
     FileUnreadable,
     HindsightError,
     InvalidRequest,
     WorkDeferred,
-    WorkRaced,
     WorkSuperseded,
 )
 from hindsight_aws.faults import reached
 from hindsight_aws.files import points
 from hindsight_aws.files.ports import ConversionPorts
+from hindsight_aws.files.requests import kept_key_of
 from hindsight_aws.files.task import ConversionTask, from_json
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.document import document_id_of
@@ -30,6 +32,7 @@ from hindsight_aws.model.operation import FILE_CONVERT_RETAIN, Lease
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.operations.attempt import Attempt, backoff, defer, fail, fail_unreadable
 from hindsight_aws.ports.converter import FileToRead
+from hindsight_aws.ports.kept_files import KeptFile
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain import RetainRequest, submit_within
 from hindsight_aws.retain.intake.accept import accept
@@ -72,9 +75,11 @@ def run_conversion(ports: ConversionPorts, tenant_id: TenantId, operation_id: Op
     reached(points.AFTER_LEASE)
     try:
         _check_attempts(ports, leased)
-        text = _text(ports, leased.task, give_up_at)
+        body = _body(ports, leased.task)
+        text = _text(ports, leased.task, body, give_up_at)
         reached(points.AFTER_CONVERT)
-        to_wake = _commit(ports, tenant_id, leased, text)
+        kept = _keep(ports, tenant_id, leased, body)
+        to_wake = _commit(ports, tenant_id, leased, text, kept)
     except (WorkDeferred, FilesUnavailable) as passing:
         return _put_off(ports, tenant_id, leased, passing)
     except WorkSuperseded as superseded:
@@ -114,13 +119,18 @@ def _check_attempts(ports: ConversionPorts, leased: _Leased) -> None:
         raise FileUnreadable(leased.task.name, f"was given up after {most} attempts that did not come to an end")
 
 
-def _text(ports: ConversionPorts, task: ConversionTask, give_up_at: float) -> str:
-    """The file's text, cleaned and not blank."""
+def _body(ports: ConversionPorts, task: ConversionTask) -> bytes:
+    """The file's bytes, of which there are some."""
     body = ports.files.get(task.key, task.size)
     if body is None:
         raise FileUnreadable(task.name, "is not stored any more: send it again")
     if not body:
         raise FileUnreadable(task.name, "is empty")
+    return body
+
+
+def _text(ports: ConversionPorts, task: ConversionTask, body: bytes, give_up_at: float) -> str:
+    """The file's text, cleaned and not blank."""
     seconds = min(ports.retain.settings.hindsight_convert_seconds, give_up_at - time.monotonic())
     text = clean(ports.converter.convert(FileToRead(task.name, task.content_type, body), seconds))
     if is_blank(text):
@@ -128,16 +138,47 @@ def _text(ports: ConversionPorts, task: ConversionTask, give_up_at: float) -> st
     return text
 
 
-def _commit(ports: ConversionPorts, tenant_id: TenantId, leased: _Leased, text: str) -> list[OperationId]:
+def _keep(ports: ConversionPorts, tenant_id: TenantId, leased: _Leased, body: bytes) -> KeptFile | None:
+    """Stores the bytes where they last as long as the document, if the server keeps files; its row comes first.
+
+    What no document comes to hold, of an attempt that died or a text that was refused, the sweep finds by the row.
+    Raises: WorkSuperseded when the operation is over, maybe with its bank: an erasure no longer looks for files then.
+    """
+    if ports.retain.settings.hindsight_api_file_delete_after_retain:
+        return None
+    task, bank_id, file_id = leased.task, leased.bank.bank_id, uuid4()
+    kept = KeptFile(
+        file_id=file_id,
+        key=kept_key_of(tenant_id, bank_id, file_id),
+        filename=task.name,
+        content_type=task.content_type,
+        size=len(body),
+        operation_id=leased.lease.operation_id,
+        retain_operation_id=_retain_id(leased.lease),
+    )
+    with ports.retain.store.transaction(tenant_id) as tx:
+        tx.operations.renew(leased.lease, ports.retain.settings.hindsight_convert_lease_seconds)
+        tx.kept_files.add(bank_id, kept)
+    ports.files.put(kept.key, body, task.content_type)
+    reached(points.AFTER_KEEP)
+    return kept
+
+
+def _retain_id(lease: Lease) -> OperationId:
+    return OperationId(derived_uuid("retain of a converted file", lease.operation_id))
+
+
+def _commit(
+    ports: ConversionPorts, tenant_id: TenantId, leased: _Leased, text: str, kept: KeptFile | None
+) -> list[OperationId]:
     """Writes the retain of the text and ends the conversion, or neither; says whom to wake.
 
     The rights to write were checked when the file came in.
     """
     lease, task = leased.lease, leased.task
     principal = Principal(tenant_id, lease.subject)
-    request = RetainRequest(
-        (task.item(text),), operation_id=derived_uuid("retain of a converted file", lease.operation_id)
-    )
+    item = task.item(text, None if kept is None else kept.file_id)
+    request = RetainRequest((item,), operation_id=_retain_id(lease))
     try:
         tasks = accept(request, lease.created_at, may_fold=False)
         detectors = guarded(ports.retain, principal, leased.bank.external_id, tasks)
@@ -147,6 +188,7 @@ def _commit(ports: ConversionPorts, tenant_id: TenantId, leased: _Leased, text: 
                 tx, ports.retain, principal, leased.bank, request, lease.created_at, detectors=detectors
             )
             found = {"retain_operation_id": str(parent), "document_ids": [task.options.document_id]}
+            found |= {} if kept is None else {"kept_file": kept.key}
             tx.operations.complete(lease, {**found, "characters": len(text)})
             waiting = tx.operations.waiting(lease)
             reached(points.BEFORE_COMMIT)
@@ -158,7 +200,7 @@ def _commit(ports: ConversionPorts, tenant_id: TenantId, leased: _Leased, text: 
 def _put_off(ports: ConversionPorts, tenant_id: TenantId, leased: _Leased, passing: HindsightError) -> Attempt:
     """Defers; a fault of the store counts as an attempt, of which the last one fails."""
     lease = leased.lease
-    if not isinstance(passing, (FilesUnavailable, WorkRaced)):
+    if not isinstance(passing, PASSING_FAULTS):
         return defer(ports.retain.store, tenant_id, lease, passing)
     if lease.attempts >= ports.retain.settings.hindsight_api_retain_max_attempts:
         return _fail(ports, tenant_id, leased, passing)
@@ -178,8 +220,6 @@ def _fail(ports: ConversionPorts, tenant_id: TenantId, leased: _Leased, final: H
 
 
 def _drop(ports: ConversionPorts, task: ConversionTask) -> None:
-    if not ports.retain.settings.hindsight_api_file_delete_after_retain:
-        return
     try:
         ports.files.delete(task.key)
     except FilesUnavailable as left:

@@ -77,6 +77,11 @@ def plain_type(content_type: str | None) -> str | None:
     return f"{media_type}; charset={charsets[0]}" if charsets else media_type
 
 
+def kept_key_of(tenant_id: TenantId, bank_id: BankId, file_id: UUID) -> str:
+    """Where a file's bytes are kept for as long as its document: outside the prefix that the bucket empties by time."""
+    return f"kept/{tenant_id}/banks/{bank_id}/{file_id}"
+
+
 def key_of(tenant_id: TenantId, bank_id: BankId, upload_id: UUID) -> str:
-    """Where a file's bytes are kept: inside its bank's prefix, and with nothing in it that a caller chose."""
+    """Where a file's bytes wait to be read: inside its bank's prefix, and with nothing in it that a caller chose."""
     return f"tenants/{tenant_id}/banks/{bank_id}/{upload_id}"

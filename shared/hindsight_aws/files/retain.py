@@ -32,9 +32,9 @@ from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.ports.uploads import Upload
 from hindsight_aws.retain import RetainRequest
+from hindsight_aws.retain.admit import admit
 from hindsight_aws.retain.intake.accept import accept
 from hindsight_aws.retain.intake.accepted import DocumentTask
-from hindsight_aws.retain.intake.admit import admit
 from hindsight_aws.text.sanitise import clean
 
 _STAND_IN = "text of the file"

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
+from uuid import UUID
 
 from hindsight_aws.files.requests import FileOptions
 from hindsight_aws.model.document import SourceFile
@@ -26,8 +27,8 @@ class ConversionTask:
     size: int
     options: FileOptions
 
-    def item(self, text: str) -> RetainItem:
-        """The text as an item of a retain."""
+    def item(self, text: str, kept: UUID | None = None) -> RetainItem:
+        """The text as an item of a retain; `kept` is the id of the file where its bytes are kept."""
         return RetainItem(
             content=text,
             timestamp=self.options.timestamp,
@@ -36,7 +37,7 @@ class ConversionTask:
             document_id=self.options.document_id,
             tags=self.options.tags,
             strategy=self.options.strategy,
-            file=SourceFile(self.name, self.content_type),
+            file=SourceFile(self.name, self.content_type, kept),
         )
 
 

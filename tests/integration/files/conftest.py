@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from psycopg.rows import dict_row
 
 from hindsight_aws.files import ConversionPorts
 from hindsight_aws.jobs.convert import convert
@@ -15,17 +14,17 @@ from hindsight_aws.jobs.ingest import ingest
 from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.model.ids import OperationId, TenantId
 from hindsight_aws.store.postgres import PostgresStore
-from tests.support.admin import admin
 from tests.support.api import Answer, Caller, FakeRuntime, make_caller, make_services
 from tests.support.database import Database
 from tests.support.files import MemoryFiles, PlainConverter, send_files, upload
 from tests.support.models import ScriptedModel
+from tests.support.rows import SeesRows
 
 BANK = "shelf"
 
 
 @dataclass
-class Desk:
+class Desk(SeesRows):
     """A caller, the workers behind them, and what tests look at."""
 
     database: Database
@@ -77,16 +76,6 @@ class Desk:
     def operation(self, operation_id: str) -> dict[str, Any]:
         answer = self.call("GET", f"/v1/default/banks/{BANK}/operations/{operation_id}")
         return dict(answer.json())
-
-    def rows(self, query: str, *params: object) -> list[dict[str, Any]]:
-        """Rows as the superuser sees them."""
-        with admin(self.database.admin_url) as connection:
-            return connection.cursor(row_factory=dict_row).execute(query.encode(), params).fetchall()
-
-    def change(self, statement: str, *params: object) -> None:
-        """Changes rows behind the product's back."""
-        with admin(self.database.admin_url) as connection:
-            connection.execute(statement.encode(), params)
 
     def documents(self) -> dict[str, str]:
         """The stored documents' texts, by their ids."""

@@ -13,11 +13,11 @@ from hindsight_aws.errors import FileUnreadable, WorkDeferred
 from hindsight_aws.files import points
 from hindsight_aws.jobs.ingest import ingest
 from hindsight_aws.jobs.outcomes import Outcome
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.model.ids import OperationId
 from hindsight_aws.store.postgres import PostgresStore
 from tests.integration.files.conftest import BANK, Desk
 from tests.support import documents
+from tests.support.sweeping import sweep_once
 
 _NOTE = ("note.txt", b"Alice waters the plants.")
 
@@ -68,7 +68,7 @@ def test_a_worker_killed_anywhere_leaves_one_retain_after_redelivery(
 
     desk.change("UPDATE operations SET lease_until = '-infinity'")
     desk.change("UPDATE documents SET lease_until = '-infinity'")
-    sweep(desk.services.store, desk.services.noted, desk.services.settings)
+    sweep_once(desk.services.store, desk.services.noted, desk.services.settings)
     desk.deliver_all()
 
     assert desk.operation(operation_id)["status"] == "completed"
@@ -310,7 +310,7 @@ def test_a_conversion_whose_message_was_lost_is_found_by_the_sweep(desk: Desk) -
     [operation_id] = desk.sent(_NOTE)
     desk.services.noted.conversions.clear()
 
-    sweep(desk.services.store, desk.services.noted, desk.services.settings)
+    sweep_once(desk.services.store, desk.services.noted, desk.services.settings)
 
     assert [str(woken) for _, woken, _ in desk.services.noted.conversions] == [operation_id]
 
