@@ -14,7 +14,7 @@ from hindsight_aws.erasure.ports import ErasurePorts
 from hindsight_aws.errors import DatabaseTooSlow, HindsightError, InvalidField, NotFound
 from hindsight_aws.model.erasure import Erasure, ErasureId, Match, NewErasure
 from hindsight_aws.model.principal import Permission, Principal
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.text.sanitise import can_be_stored
 
@@ -31,7 +31,7 @@ MOST_TAGS: Final = 100
 class BankErased:
     """How many facts, observations, entities and documents went, and the erasure's id; None where nothing was there."""
 
-    held: int
+    contents: int
     erasure_id: ErasureId | None
 
 
@@ -111,7 +111,7 @@ def _begin_bank(ports: ErasurePorts, principal: Principal, external_id: str, at_
             return BankErased(0, None)
         new = NewErasure(ErasureId(uuid4()), bank.bank_id, bank.external_id, "bank", principal.subject)
         gone = tx.erasures.begin_bank(new, at_once)
-    return BankErased(0, None) if gone is None else BankErased(gone.held, new.erasure_id)
+    return BankErased(0, None) if gone is None else BankErased(gone.contents, new.erasure_id)
 
 
 def _work_on(ports: ErasurePorts, principal: Principal, erasure_id: ErasureId) -> None:

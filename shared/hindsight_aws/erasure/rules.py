@@ -48,6 +48,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "erasures": Rule("stays", "stays", "is the receipt, and what late messages find; holds no memory"),
     "invalidated_memory_units": Rule("goes", "goes", "goes with its document, or if it carries the tags"),
     "kept_extractions": Rule("goes", "goes", _WITH_OPERATIONS),
+    "kept_files": Rule("goes", "goes", _WITH_DOCUMENTS + ", and its stored file with it"),
     "key_uses": Rule("stays", "stays", "when a key was last used"),
     "knowledge_pages": Rule("goes", "goes", "goes with its mental model; a folder stays with the bank"),
     "limit_alerts": Rule("stays", "stays", _TENANTS),

@@ -17,13 +17,13 @@ from hindsight_aws.errors import WorkSuperseded
 from hindsight_aws.model.erasure import Erasure, ErasureId, NewErasure, Signature
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.ports.erasure import BankGone, Part, PartGone
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.patterns import glob_regex
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 from hindsight_aws.store.tag_erasure import Gone, TagErasure
-from hindsight_aws.store.whole_bank import delete_whole, hidden_name, hold_whole, holdings, take_time
+from hindsight_aws.store.whole_bank import count_contents, delete_whole, hidden_name, lock_whole, take_time
 
 _SQL = queries("erasures")
 _SLICES: Final = ("slice_of_memories", "slice_of_documents", "slice_of_revisions", "slice_of_entities")
@@ -37,11 +37,11 @@ class PostgresErasures:
 
     def begin_bank(self, new: NewErasure, at_once: int) -> BankGone | None:
         asked = {"bank_id": new.bank_id}
-        if not hold_whole(self._session, new.bank_id) or self.tombstone(new.bank_id) is not None:
+        if not lock_whole(self._session, new.bank_id) or self.tombstone(new.bank_id) is not None:
             return None
         self._begin(new)
         take_time(self._session)
-        held = holdings(self._session, new.bank_id)
+        contents = count_contents(self._session, new.bank_id)
         waiting = self._session.row(_SQL["waiting_of_bank"], **asked) or {}
         objects = [row[0] for row in self._session.tuples(_SQL["objects_of_bank"], **asked)]
         memories = self._session.tuples(_SQL["memories_of_bank"], **asked)[0][0]
@@ -54,11 +54,11 @@ class PostgresErasures:
                 self._session.execute(_SQL["set_aside"], **asked, external_id=hidden_name(new.bank_id))
                 for name in ("drop_aliases", "drop_operations"):
                     self._session.execute(_SQL[name], **asked)
-        return BankGone(held, memories <= at_once)
+        return BankGone(contents, memories <= at_once)
 
     def begin_tags(self, new: NewErasure) -> None:
         # Waits for whoever is writing to the bank: what was accepted before is there to be found.
-        hold_whole(self._session, new.bank_id)
+        lock_whole(self._session, new.bank_id)
         self._begin(new)
 
     def find(self, erasure_id: ErasureId) -> Erasure | None:
@@ -78,8 +78,8 @@ class PostgresErasures:
         row = self._session.row(_SQL["take_lease"], erasure_id=erasure_id, seconds=seconds)
         return None if row is None else int(row["fence"])
 
-    def hold(self, erasure_id: ErasureId, fence: int) -> None:
-        if self._session.row(_SQL["hold"], erasure_id=erasure_id, fence=fence) is None:
+    def lock(self, erasure_id: ErasureId, fence: int) -> None:
+        if self._session.row(_SQL["lock"], erasure_id=erasure_id, fence=fence) is None:
             raise WorkSuperseded("another worker has taken the erasure over")
 
     def give_back(self, erasure_id: ErasureId, fence: int, seconds: float) -> None:
@@ -92,7 +92,7 @@ class PostgresErasures:
             for name in _SLICES:
                 if self._session.execute(_SQL[name], **asked):
                     return True
-            if hold_whole(self._session, erasure.bank_id):
+            if lock_whole(self._session, erasure.bank_id):
                 delete_whole(self._session, erasure.bank_id)
         return False
 
@@ -110,8 +110,8 @@ class PostgresErasures:
     def rows_gone(self, erasure_id: ErasureId, ticket_seconds: float) -> None:
         self._session.execute(_SQL["rows_gone"], erasure_id=erasure_id, ticket_seconds=ticket_seconds)
 
-    def objects_gone(self, erasure_id: ErasureId) -> None:
-        self._session.execute(_SQL["objects_gone"], erasure_id=erasure_id)
+    def objects_gone(self, erasure_id: ErasureId, keys: Sequence[str]) -> None:
+        self._session.execute(_SQL["objects_gone"], erasure_id=erasure_id, keys=list(keys))
 
     def settle(self, erasure_id: ErasureId, digest: str) -> None:
         self._session.execute(_SQL["settle"], erasure_id=erasure_id, digest=digest)

@@ -30,7 +30,6 @@ _DOCUMENTS = queries("documents")
 _LINKS = queries("links")
 _DROPS: Final[Mapping[Part, tuple[str, ...]]] = {
     "directives": ("drop_directives",),
-    "pages": ("drop_refreshes", "drop_pages"),
     "runs": ("drop_runs",),
 }
 """What a part takes that hangs together by nothing else."""
@@ -78,6 +77,7 @@ class TagErasure:
             "invalidated": self._invalidated,
             "cited": self._blank,
             "names": self._names,
+            "pages": self._pages,
         }
         if part in each_of:
             for each in ids:
@@ -104,6 +104,7 @@ class TagErasure:
             }
             self._session.execute(_DOCUMENTS["relieve_writers"], bank_id=self._bank_id, left=Jsonb([left]))
             self._session.execute(_OPERATIONS["drop_kept"], bank_id=self._bank_id, operation_ids=[operation_id])
+            gone.blanked["operations"] += 1
             if row["status"] in ("pending", "processing"):
                 gone.operations.append(OperationId(operation_id))
             return
@@ -123,8 +124,13 @@ class TagErasure:
     def _end_operations(self, rows: Sequence[Row], gone: Gone) -> None:
         for row in rows:
             uploads = self._session.tuples(_SQL["drop_uploads"], bank_id=self._bank_id, id=row["operation_id"])
-            gone.object_keys.extend(key for (key,) in uploads if key not in gone.object_keys)
+            unheld = self._session.tuples(
+                _SQL["drop_unheld_files"], bank_id=self._bank_id, id=row["operation_id"], parent_id=row["parent_id"]
+            )
+            gone.object_keys.extend(key for (key,) in [*uploads, *unheld] if key not in gone.object_keys)
             gone.queues["operations"] += row.get("status") in ("pending", "processing")
+            told = self._session.tuples(_SQL["waiting_of_operation"], bank_id=self._bank_id, id=row["operation_id"])
+            gone.queues["webhook_deliveries"] += told[0][0]
             self._session.execute(_SQL["end_operation"], bank_id=self._bank_id, id=row["operation_id"])
         for parent_id in sorted({row["parent_id"] for row in rows if row["parent_id"] is not None}):
             self._session.execute(_OPERATIONS["lock_parent"], bank_id=self._bank_id, parent_id=parent_id)
@@ -140,12 +146,15 @@ class TagErasure:
         writers = self._session.rows(_SQL["lock_operations_of"], **asked, started_at=self._asked["started_at"])
         facts = [row[0] for row in self._session.tuples(_SQL["facts_of_document"], **asked)]
         invalidated = [row[0] for row in self._session.tuples(_SQL["invalidated_of_document"], **asked)]
+        kept = [row[0] for row in self._session.tuples(_SQL["kept_of_document"], **asked)]
         self._count_waiting(facts, gone)
         removed = remove_document(self._session, self._bank_id, DocumentId(document_id))
         if removed is None:
             return
         gone.scopes.extend(removed.reopened)
         gone.operations.extend(removed.operations)
+        dropped = self._session.tuples(_SQL["drop_kept_files"], bank_id=self._bank_id, ids=kept)
+        gone.object_keys.extend(key for (key,) in dropped)
         self._forget_revisions([*facts, *invalidated])
         ids = [row["operation_id"] for row in writers]
         staying = {row[0] for row in self._session.tuples(_SQL["still_writes"], bank_id=self._bank_id, ids=ids)}
@@ -186,9 +195,14 @@ class TagErasure:
         self._session.execute(_SQL["drop_seals"], **ids)
         self._session.execute(_SQL["drop_scope"], **ids)
 
+    def _pages(self, ids: Sequence[UUID], gone: Gone) -> None:
+        refreshes = self._session.tuples(_SQL["drop_refreshes"], bank_id=self._bank_id, ids=list(ids))
+        gone.queues["operations"] += sum(was_waiting for (was_waiting,) in refreshes)
+        self._session.execute(_SQL["drop_pages"], bank_id=self._bank_id, ids=list(ids))
+
     def _blank(self, ids: Sequence[UUID], gone: Gone) -> None:
         asked = {"bank_id": self._bank_id, "ids": list(ids)}
-        self._session.tuples(_SQL["hold_pages"], **asked)
+        self._session.tuples(_SQL["lock_pages"], **asked)
         gone.blanked["mental_models"] += self._session.execute(_SQL["blank_pages"], **asked)
         gone.blanked["mental_model_revisions"] += self._session.execute(_SQL["blank_versions"], **asked)
         gone.blanked["mental_model_citations"] += self._session.execute(_SQL["blank_citations"], **asked)

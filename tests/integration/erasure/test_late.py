@@ -39,7 +39,7 @@ class Killed(BaseException):
 @pytest.fixture
 def other(database: Database) -> Iterator[PostgresStore]:
     """The store of another process."""
-    store = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+    store = PostgresStore(lambda: database.write_url, connect_for_s=30.0)
     yield store
     store.close()
 
@@ -71,9 +71,14 @@ def test_a_message_that_comes_late_finds_nothing_to_do(
     ended = [
         ingest(services.retain_ports, json.dumps(ids | {"operation_id": str(operation_id)}), 30.0),
         convert(services.conversion_ports, json.dumps(ids | {"operation_id": str(operation_id)}), 30.0),
-        consolidate(services.consolidation_ports, json.dumps(ids | {"scope_id": str(uuid4())}), lambda: 30.0),
         consolidate(
-            services.consolidation_ports, json.dumps(ids | {"kind": "refreshes"}), lambda: 30.0, services.models_door
+            services.consolidation_ports,
+            json.dumps(ids | {"scope_id": str(uuid4())}),
+            lambda: 30.0,
+            services.pages_door,
+        ),
+        consolidate(
+            services.consolidation_ports, json.dumps(ids | {"kind": "refreshes"}), lambda: 30.0, services.pages_door
         ),
         tend_links(services.link_ports, json.dumps(ids | {"kind": "links"}), lambda: 30.0),
         transfer(services.transfer_ports, json.dumps(ids | {"operation_id": str(operation_id)}), 30.0),
@@ -125,7 +130,7 @@ def test_a_drain_whose_fact_is_erased_while_its_model_is_asked_believes_nothing(
 
     services.model.script = erases_meanwhile
     ids = {"tenant_id": str(tenant_id), "bank_id": str(bank_id), "scope_id": str(scope_id)}
-    ended = consolidate(services.consolidation_ports, json.dumps(ids), lambda: 300.0)
+    ended = consolidate(services.consolidation_ports, json.dumps(ids), lambda: 300.0, services.pages_door)
 
     assert ended is Outcome.DONE
     assert len(asked) == 1

@@ -15,10 +15,10 @@ from jsonschema import Draft202012Validator
 from hindsight_aws.aws.signing import KmsSigner
 from hindsight_aws.cli import main
 from hindsight_aws.errors import SignerUnavailable
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.settings import Settings
 from infra.local.kms import KEY_ID, KmsEndpoint, ReceiptKey
 from tests.support.api import Caller, FakeRuntime
+from tests.support.sweeping import sweep_once
 
 BANK = "/v1/default/banks/b"
 
@@ -35,13 +35,13 @@ def signer(key: ReceiptKey, monkeypatch: pytest.MonkeyPatch) -> Iterator[KmsSign
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     endpoint = KmsEndpoint(key)
-    monkeypatch.setenv("AWS_ENDPOINT_URL_KMS", asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(5))
+    monkeypatch.setenv("AWS_ENDPOINT_URL_KMS", asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(60))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "local")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "local")
     yield KmsSigner(Settings(hindsight_receipt_key=KEY_ID))
-    asyncio.run_coroutine_threadsafe(_ended(endpoint), loop).result(5)
+    asyncio.run_coroutine_threadsafe(_ended(endpoint), loop).result(60)
     loop.call_soon_threadsafe(loop.stop)
-    thread.join(5)
+    thread.join(60)
     loop.close()
 
 
@@ -67,7 +67,7 @@ def test_a_deleted_bank_names_its_receipt_which_the_sweep_signs(
 
     settings = services.settings.model_copy(update={"hindsight_receipt_key": KEY_ID})
     ports = replace(services.erasure_ports, signer=signer)
-    sweep(services.store, services.noted, settings, erasures=ports)
+    sweep_once(services.store, services.noted, settings, erasures=ports)
     signed = call("GET", receipt).json()
     file = tmp_path / "receipt.json"
     file.write_text(json.dumps(signed, indent=2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import cast
 from uuid import uuid4
 
 import psycopg
@@ -21,6 +22,7 @@ from tests.support.admin import admin
 from tests.support.database import Database
 from tests.support.erasing import erasure_ports, tables_with
 from tests.support.invariants import broken
+from tests.support.models import NotedWakeups
 from tests.support.seed import Seeded, seed_bank
 from tests.support.units import Unit, insert_units
 
@@ -125,7 +127,7 @@ def test_a_retain_accepted_before_goes_and_one_accepted_after_stays(
     _submit(store, principal, seeded.bank_id, mixed, [("two", "user:a"), ("three", "user:b")])
     ports = erasure_ports(store)
 
-    erase_tags(ports, principal, "b", ["user:a"], "any")
+    erasure = erase_tags(ports, principal, "b", ["user:a"], "any")
     _submit(store, principal, seeded.bank_id, late, [("four", "user:a")])
     erase_tags(ports, principal, "b", ["user:zzz"], "any")
 
@@ -135,6 +137,28 @@ def test_a_retain_accepted_before_goes_and_one_accepted_after_stays(
     with admin(database.admin_url) as connection:
         (left,) = connection.execute("SELECT payload FROM operations WHERE operation_id = %s", (mixed,)).fetchall()
     assert [task["id"] for task in left[0]["documents"]] == ["three"]  # type: ignore[index]  # our own JSON
+    assert erasure.blanked["operations"] == 1
+    assert erasure.queues["operations"] >= 1
+
+
+def test_a_receipt_counts_each_kind_of_work_that_waited(
+    database: Database, store: PostgresStore, principal: Principal, seeded: Seeded
+) -> None:
+    retain, refresh = OperationId(uuid4()), OperationId(uuid4())
+    for operation_id in (retain, refresh):
+        _submit(store, principal, seeded.bank_id, operation_id, [("one", "user:a")])
+    with admin(database.admin_url) as connection:
+        connection.execute(
+            "UPDATE operations o SET kind = 'refresh_mental_model', payload = '{}', page_id = m.page_id "
+            "FROM mental_models m WHERE m.bank_id = o.bank_id AND o.operation_id = %s",
+            (refresh,),
+        )
+        connection.execute("UPDATE webhook_deliveries SET status = 'pending' WHERE bank_id = %s", (seeded.bank_id,))
+
+    erasure = erase_tags(erasure_ports(store), principal, "b", ["user:a"], "any")
+
+    assert {"operations": 2, "webhook_deliveries": 1}.items() <= erasure.queues.items()
+    assert erasure.queues["consolidation_work"] > 0
 
 
 def test_a_fact_that_only_asked_for_a_scope_of_the_tag_stays_without_it(
@@ -195,10 +219,15 @@ def test_a_run_that_goes_on_is_waited_for(
     with admin(database.admin_url) as connection:
         connection.execute("UPDATE reflect_runs SET status = 'failed', ended_at = now() WHERE run_id IS NOT NULL")
     carry_on(ports, principal.tenant_id, first.erasure_id, 5.0)
+    with admin(database.admin_url) as connection:
+        connection.execute("UPDATE erasures SET due_at = now()")
+    carry_on(ports, principal.tenant_id, first.erasure_id, 5.0)
 
     with store.transaction(principal.tenant_id) as tx:
         after = tx.erasures.find(first.erasure_id)
     assert first.state == "running"
+    # A message that came before its time, as a doubled one does, would make two chains of one.
+    assert [delay_s for _, _, delay_s in cast(NotedWakeups, ports.wakeups).erasures] == [31]
     assert after is not None
     assert (after.state, after.erased["reflect_runs"]) == ("objects", 1)
 

@@ -29,12 +29,13 @@ FROM (SELECT) AS one LEFT JOIN LATERAL (
 SELECT erasure_id FROM erasures WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND kind = 'bank'
 
 -- take_lease --
--- Takes an erasure that nobody works on and that is not signed yet.
+-- Takes an erasure that is due, that nobody works on and that is not signed yet.
 UPDATE erasures SET lease_until = clock_timestamp() + make_interval(secs => %(seconds)s::double precision), fence = fence + 1
-WHERE tenant_id = %(tenant_id)s AND erasure_id = %(erasure_id)s::uuid AND lease_until < clock_timestamp() AND state <> 'signed'
+WHERE tenant_id = %(tenant_id)s AND erasure_id = %(erasure_id)s::uuid AND lease_until < clock_timestamp()
+  AND due_at <= clock_timestamp() AND state <> 'signed'
 RETURNING fence
 
--- hold --
+-- lock --
 -- Keeps an erasure that is still ours from others until the transaction ends.
 UPDATE erasures SET lease_until = greatest(lease_until, clock_timestamp() + interval '60 seconds')
 WHERE tenant_id = %(tenant_id)s AND erasure_id = %(erasure_id)s::uuid AND fence = %(fence)s::bigint
@@ -77,9 +78,10 @@ SET state = 'objects', ended_at = clock_timestamp(),
 WHERE tenant_id = %(tenant_id)s AND erasure_id = %(erasure_id)s::uuid AND state = 'running'
 
 -- objects_gone --
--- The stored files of an erasure are gone.
-UPDATE erasures SET objects = objects + cardinality(object_keys), object_keys = '{}', ended_at = clock_timestamp()
-WHERE tenant_id = %(tenant_id)s AND erasure_id = %(erasure_id)s::uuid AND state = 'objects' AND cardinality(object_keys) > 0
+-- Some of the stored files of an erasure are gone.
+UPDATE erasures AS e SET objects = e.objects + cardinality(%(keys)s::text[]), ended_at = clock_timestamp(),
+    object_keys = ARRAY(SELECT k.key FROM unnest(e.object_keys) WITH ORDINALITY AS k (key, place) WHERE k.key <> ALL (%(keys)s::text[]) ORDER BY k.place)
+WHERE e.tenant_id = %(tenant_id)s AND e.erasure_id = %(erasure_id)s::uuid AND e.state = 'objects'
 
 -- settle --
 -- The receipt is complete: nothing in it changes any more.
@@ -117,6 +119,8 @@ SELECT o.payload ->> 'archive_key' FROM operations o
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.payload ->> 'archive_key' IS NOT NULL
 UNION
 SELECT t.archive_key FROM transfers t WHERE t.tenant_id = %(tenant_id)s AND t.bank_id = %(bank_id)s::uuid
+UNION
+SELECT k.object_key FROM kept_files k WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid
 
 -- memories_of_bank --
 -- How many memories a bank holds, as its counters say.
@@ -124,7 +128,7 @@ SELECT coalesce(sum(c.units), 0)::bigint AS memories FROM bank_counters c
 WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid
 
 -- set_aside --
--- Puts a bank that is held out of everybody's reach; its name is free at once.
+-- Puts a bank that is locked out of everybody's reach; its name is free at once.
 UPDATE banks SET external_id = %(external_id)s::text, name = NULL, erased_at = now()
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
 

@@ -123,10 +123,16 @@ WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid
 ORDER BY e.entity_id LIMIT %(at_most)s::integer
 
 -- lock_operation --
--- An operation with what it holds, kept from others.
+-- An operation with its payload, kept from others.
 SELECT o.operation_id, o.kind, o.status, o.payload, o.document_ids, o.parent_id FROM operations o
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.operation_id = %(id)s::uuid
 FOR UPDATE
+
+-- waiting_of_operation --
+-- How many deliveries of what is to be told of an operation wait.
+SELECT count(*) AS waiting FROM webhook_deliveries d
+JOIN webhook_events e ON e.tenant_id = d.tenant_id AND e.bank_id = d.bank_id AND e.event_id = d.event_id
+WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND e.operation_id = %(id)s::uuid AND d.status = 'pending'
 
 -- end_operation --
 -- Removes an operation, its kept answers and what hooks were to be told of it.
@@ -135,6 +141,24 @@ DELETE FROM operations WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s
 -- drop_uploads --
 -- Removes the uploads that an operation retains.
 DELETE FROM uploads WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND operation_id = %(id)s::uuid
+RETURNING object_key
+
+-- drop_unheld_files --
+-- Removes the kept files of an operation that no document holds.
+DELETE FROM kept_files
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND document_id IS NULL
+  AND (operation_id = %(id)s::uuid OR retain_operation_id IN (%(id)s::uuid, %(parent_id)s::uuid))
+RETURNING object_key
+
+-- kept_of_document --
+-- The kept files that a document holds.
+SELECT file_id FROM kept_files
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND document_id = %(id)s::uuid
+
+-- drop_kept_files --
+-- Removes kept files whose document was removed.
+DELETE FROM kept_files
+WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND file_id = ANY (%(ids)s::uuid[]) AND document_id IS NULL
 RETURNING object_key
 
 -- end_childless_parent --
@@ -231,8 +255,8 @@ USING (SELECT k.work_id FROM consolidation_work k
        WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.scope_id = %(id)s::uuid
          AND f.created_at <= %(started_at)s::timestamptz
        ORDER BY k.work_id
-       FOR UPDATE OF k) AS held
-WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = held.work_id
+       FOR UPDATE OF k) AS locked
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = locked.work_id
 RETURNING w.state = 'pending' AS was_waiting
 
 -- forget_scopes --
@@ -273,8 +297,9 @@ WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s::uuid AND s.scope_
 DELETE FROM directives WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND directive_id = ANY (%(ids)s::uuid[])
 
 -- drop_refreshes --
--- Removes the refreshes of mental models that go.
+-- Removes the refreshes of mental models that go; says of each whether it waited.
 DELETE FROM operations WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND page_id = ANY (%(ids)s::uuid[])
+RETURNING status IN ('pending', 'processing') AS was_waiting
 
 -- drop_pages --
 -- Removes mental models with their history.
@@ -285,7 +310,7 @@ DELETE FROM mental_models WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_i
 DELETE FROM reflect_runs
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND run_id = ANY (%(ids)s::uuid[]) AND ended_at IS NOT NULL
 
--- hold_pages --
+-- lock_pages --
 -- Mental models, kept from others in id order.
 SELECT m.page_id FROM mental_models m
 WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.page_id = ANY (%(ids)s::uuid[])
@@ -315,6 +340,6 @@ UPDATE mental_model_citations c SET text = NULL
 FROM (SELECT k.page_id, k.version, k.cited_id FROM mental_model_citations k
       WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.page_id = ANY (%(ids)s::uuid[])
         AND k.memory_id IS NULL AND k.text IS NOT NULL
-      ORDER BY k.cited_id, k.page_id, k.version FOR NO KEY UPDATE) AS held
-WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = held.page_id AND c.version = held.version
-  AND c.cited_id = held.cited_id
+      ORDER BY k.cited_id, k.page_id, k.version FOR NO KEY UPDATE) AS locked
+WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = locked.page_id AND c.version = locked.version
+  AND c.cited_id = locked.cited_id
