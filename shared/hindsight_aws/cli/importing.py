@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import urllib.error
-import urllib.request
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,6 +11,7 @@ from urllib.parse import quote, urlencode
 from uuid import uuid4
 
 from hindsight_aws.cli.command import Answer, add, group
+from hindsight_aws.cli.deployment import ask, call, reach, said
 from hindsight_aws.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -22,9 +20,9 @@ if TYPE_CHECKING:
     from hindsight_aws.cli.command import Commands
     from hindsight_aws.importing import Posted, Reading
 
-_LOCAL: Final = "http://127.0.0.1:8888"
-_PATIENCE_S: Final = 60.0
 _MOST_SHOWN: Final = 20
+MOST_SENT: Final = 4_000_000
+"""Bytes of an archive that a request carries; a larger one is brought to the bucket first."""
 
 
 def register(commands: Commands) -> None:
@@ -35,10 +33,10 @@ def register(commands: Commands) -> None:
         ("zep", import_zep, "sessions, messages, facts, edges, episodes and nodes of Zep, as JSON"),
     ):
         command = add(actions, name, run, says, needs_database=False)
-        _reach(command)
+        _reach(command, "the bank that takes it; made if there is none")
         command.add_argument("--dry-run", action="store_true", help="only tell what would be sent, and what is unknown")
     archive = add(actions, "archive", import_archive, "an archive that transfer/export made", needs_database=False)
-    _reach(archive)
+    _reach(archive, "the bank that takes it, or with --restore-as keeps the operation; it has to be there")
     archive.add_argument("--restore-as", default="", metavar="BANK", help="make this new bank of it, settings and all")
 
 
@@ -58,19 +56,37 @@ def import_zep(chosen: Namespace) -> Answer:
 
 def import_archive(chosen: Namespace) -> Answer:
     """Hands an archive to the API, which adds its documents to the bank, or makes another bank of it, by and by."""
+    archive = _bytes_of(chosen.file)
+    asked = {"mode": "restore", "target_bank_id": chosen.restore_as} if chosen.restore_as else {"mode": "merge"}
+    if len(archive) > MOST_SENT:
+        asked["upload_id"] = _uploaded(chosen, archive)
+    body, headers = (b"", {}) if "upload_id" in asked else _form(archive)
+    path = f"/v1/default/banks/{quote(chosen.bank, safe='')}/transfer/import?{urlencode(asked)}"
+    answer = _post(chosen, path, body, headers)
+    accepted = said(answer)
+    return Answer([f"accepted: {accepted}"], json.loads(accepted))
+
+
+def _form(archive: bytes) -> tuple[bytes, dict[str, str]]:
+    """The archive as the file of a form, and the header that says so."""
     boundary = uuid4().hex
     head = (
         f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="archive.zip"\r\n'
         "Content-Type: application/zip\r\n\r\n"
     )
-    body = head.encode() + _bytes_of(chosen.file) + f"\r\n--{boundary}--\r\n".encode()
-    asked = {"mode": "restore", "target_bank_id": chosen.restore_as} if chosen.restore_as else {"mode": "merge"}
-    path = f"/v1/default/banks/{quote(chosen.bank, safe='')}/transfer/import?{urlencode(asked)}"
-    answer = _post(chosen, path, body, {"content-type": f"multipart/form-data; boundary={boundary}"})
-    said = answer.body.decode("utf-8", "replace")
-    if not 200 <= answer.status < 300:
-        raise InvalidRequest(f"the API answered {answer.status}: {said[:500]}" if answer.status else "the API is away")
-    return Answer([f"accepted: {said}"], json.loads(said))
+    body = head.encode() + archive + f"\r\n--{boundary}--\r\n".encode()
+    return body, {"content-type": f"multipart/form-data; boundary={boundary}"}
+
+
+def _uploaded(chosen: Namespace, archive: bytes) -> str:
+    """Brings the archive to the bucket, as no request carries it, and tells the id that it has there."""
+    wanted = {"filename": "archive.zip", "size": len(archive), "content_type": "application/zip"}
+    path = f"/v1/default/banks/{quote(chosen.bank, safe='')}/files/uploads"
+    ticket = json.loads(said(_post(chosen, path, json.dumps(wanted).encode(), {"content-type": "application/json"})))
+    brought = ask("PUT", ticket["url"], archive, ticket["headers"])
+    if not 200 <= brought.status < 300:
+        raise InvalidRequest(f"the archive was not taken by the bucket, which answered {brought.status}")
+    return str(ticket["upload_id"])
 
 
 def _import(chosen: Namespace, read: Callable[[list[object]], Reading]) -> Answer:
@@ -94,11 +110,10 @@ def _import(chosen: Namespace, read: Callable[[list[object]], Reading]) -> Answe
     return Answer(lines, {"sent": sent.items, "operations": sent.operations, **told})
 
 
-def _reach(command: ArgumentParser) -> None:
+def _reach(command: ArgumentParser, bank: str) -> None:
     command.add_argument("file", help="the export, or - for stdin")
-    command.add_argument("--bank", required=True, help="the bank that takes it; made if there is none")
-    command.add_argument("--url", default="", help=f"of the API; default: HINDSIGHT_API_URL, else {_LOCAL}")
-    command.add_argument("--key", default="", help="an API key that may write; default: HINDSIGHT_API_KEY")
+    command.add_argument("--bank", required=True, help=bank)
+    reach(command, "an API key that may write")
 
 
 def _told(reading: Reading) -> dict[str, object]:
@@ -129,20 +144,4 @@ def _bytes_of(file: str) -> bytes:
 
 
 def _post(chosen: Namespace, path: str, body: bytes, headers: Mapping[str, str]) -> Posted:
-    from hindsight_aws.importing import Posted
-
-    url = (chosen.url or os.environ.get("HINDSIGHT_API_URL") or _LOCAL).rstrip("/")
-    if not url.startswith(("https://", "http://")):
-        raise InvalidRequest("--url must be an http or https address")
-    key = chosen.key or os.environ.get("HINDSIGHT_API_KEY", "")
-    sent = dict(headers) | ({"authorization": f"Bearer {key}"} if key else {})
-    request = urllib.request.Request(url + path, data=body, headers=sent, method="POST")  # noqa: S310 - checked above
-    try:
-        with urllib.request.urlopen(request, timeout=_PATIENCE_S) as answer:  # noqa: S310 - checked above
-            return Posted(answer.status, answer.read())
-    except urllib.error.HTTPError as refused:
-        with refused:
-            wait = refused.headers.get("retry-after", "")
-            return Posted(refused.code, refused.read(), float(wait) if wait.isdigit() else None)
-    except (urllib.error.URLError, TimeoutError, ConnectionError):
-        return Posted(0)
+    return call(chosen, "POST", path, body, headers)

@@ -20,6 +20,7 @@ from hindsight_aws.importing.records import (
     own_metadata,
     tags_of,
     text_of,
+    untagged,
 )
 
 _LISTS: Final = ("results", "memories", "data")
@@ -100,15 +101,18 @@ def _memory(value: object, at: str, reading: Reading) -> None:
         reading.skipped.append(f"{at} is no object: left out")
         return
     memory: Json = value
-    content = next((text for name in _TEXTS if (text := text_of(memory.get(name)))), None)
+    told = next((name for name in _TEXTS if text_of(memory.get(name))), None)
+    content = None if told is None else text_of(memory.get(told))
     if content is None:
         reading.skipped.append(f"{at} has no text in {', '.join(_TEXTS)}: left out")
         return
     unknown = {name: given for name, given in memory.items() if name not in _USED | _KNOWN}
     reading.unknown.update(unknown.keys())
-    plain = {name: given for name, given in memory.items() if name in _KNOWN or name in unknown}
+    kept_apart = {name for name in _TEXTS if name != told and text_of(memory.get(name)) != content}
+    kept_apart |= {name for name in _TAGGED if untagged(memory.get(name))}
+    plain = {name: given for name, given in memory.items() if name in _KNOWN or name in unknown or name in kept_apart}
     metadata, rest = kept("mem0", {"id": memory.get("id"), **plain})
-    own, more = _own(memory.get("metadata"))
+    own, more = kept("", own_metadata(memory.get("metadata")), taken=metadata)
     reading.add(
         "memories",
         Record(
@@ -119,11 +123,6 @@ def _memory(value: object, at: str, reading: Reading) -> None:
             metadata=metadata | own,
         ),
     )
-
-
-def _own(value: object) -> tuple[dict[str, str], str]:
-    """A memory's own metadata, under its own names."""
-    return kept("", own_metadata(value))
 
 
 def _relation(relation: Mapping[str, object], at: str, reading: Reading) -> None:

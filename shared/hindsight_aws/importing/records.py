@@ -6,13 +6,15 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, cast
 
 from hindsight_aws.errors import InvalidField, InvalidRequest
+from hindsight_aws.importing.fitting import fitted
 from hindsight_aws.retain.intake.timestamps import check_timestamp
+from hindsight_aws.text.sanitise import clean
 
 Json = Mapping[str, object]
 
@@ -65,11 +67,18 @@ class Reading:
     _ids: set[str] = field(default_factory=set)
 
     def add(self, kind: str, record: Record) -> None:
-        """Adds a record of a kind; one that is there already under its id is counted and not added again."""
+        """Adds a record of a kind, as a retain takes it; one that is there already under its id is counted alone.
+
+        One that no retain would take is left out, and told.
+        """
         if record.document_id in self._ids:
             self.counts[f"{kind} (there twice)"] += 1
             return
-        self.records.append(record)
+        fit = fitted(record.content, record.tags, record.metadata)
+        if fit.problem is not None:
+            self.skipped.append(f"{record.document_id} {fit.problem}: left out")
+            return
+        self.records.append(replace(record, content=fit.content, tags=fit.tags, metadata=fit.metadata or {}))
         self._ids.add(record.document_id)
         self.counts[kind] += 1
 
@@ -119,17 +128,17 @@ def moment(*values: object) -> str | None:
             except (ValueError, InvalidField):
                 continue
         if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-            seconds = value / 1_000 if value > _SECONDS_UNTIL_5138 else value
             try:
-                return datetime.fromtimestamp(seconds, UTC).isoformat()
-            except (ValueError, OverflowError, OSError):
+                seconds = value / 1_000 if value > _SECONDS_UNTIL_5138 else value
+                return check_timestamp(datetime.fromtimestamp(seconds, UTC), "timestamp").isoformat()
+            except (ValueError, OverflowError, OSError, InvalidField):
                 continue
     return None
 
 
 def document_id(source: str, kind: str, given: object, content: str) -> str:
     """An id that is the same each time: the export's own, or a digest of the content where it gives none."""
-    own = str(given).strip() if isinstance(given, str | int) and not isinstance(given, bool) else ""
+    own = clean(str(given)).strip() if is_word(given) else ""
     if not own or len(own.encode()) > _LONGEST_ID:
         own = hashlib.sha256(f"{own}\x00{content}".encode()).hexdigest()[:32]
     return f"{source}:{kind}:{own}"
@@ -140,13 +149,26 @@ def tags_of(named: Iterable[tuple[str, object]]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for name, value in named:
         for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str | int) and not isinstance(each, bool) and str(each).strip():
-                found[f"{name}:{str(each).strip()}"] = None
+            if is_word(each) and (word := clean(str(each)).strip()):
+                found[f"{name}:{word}"] = None
     return tuple(found)
 
 
-def kept(source: str, fields: Mapping[str, object]) -> tuple[dict[str, str], str]:
-    """Fields as metadata, and what there is no room for as a text to be added to the content: nothing is lost."""
+def is_word(value: object) -> bool:
+    """Whether a value can be the end of a tag: a text or a whole number."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def untagged(value: object) -> bool:
+    """Whether a value that ought to be a tag holds something that cannot be one, and has to be kept elsewhere."""
+    return value is not None and not all(is_word(each) for each in (value if isinstance(value, list) else [value]))
+
+
+def kept(source: str, fields: Mapping[str, object], taken: Collection[str] = ()) -> tuple[dict[str, str], str]:
+    """Fields as metadata, and what there is no room for as a text to be added to the content: nothing is lost.
+
+    Nor is a field whose name comes to be one that another has, or that is `taken` by other metadata of the record.
+    """
     metadata: dict[str, str] = {}
     rest: list[str] = []
     size = 0
@@ -154,9 +176,10 @@ def kept(source: str, fields: Mapping[str, object]) -> tuple[dict[str, str], str
         if value in (None, "", [], {}):
             continue
         said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-        key = f"{source}_{name}" if not name.startswith(source) else name
+        key = clean(f"{source}_{name}" if not name.startswith(source) else name)
         size += len(key.encode()) + len(said.encode()) + 8
-        if size > _MOST_METADATA_BYTES or len(metadata) >= _MOST_METADATA_KEYS:
+        is_taken = key in metadata or key in taken
+        if is_taken or size > _MOST_METADATA_BYTES or len(metadata) >= _MOST_METADATA_KEYS:
             rest.append(f"{name}: {said}")
             size -= len(key.encode()) + len(said.encode()) + 8
         else:
@@ -165,5 +188,7 @@ def kept(source: str, fields: Mapping[str, object]) -> tuple[dict[str, str], str
 
 
 def own_metadata(value: object) -> dict[str, object]:
-    """What an export's record says of itself: an object, or nothing."""
-    return dict(cast(Json, value)) if isinstance(value, dict) else {}
+    """What an export's record says of itself: an object; what is none has the name that it came under."""
+    if isinstance(value, dict):
+        return dict(cast(Json, value))
+    return {"metadata": value} if value not in (None, "", []) else {}

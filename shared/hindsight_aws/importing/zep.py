@@ -17,12 +17,14 @@ from hindsight_aws.importing.records import (
     Reading,
     Record,
     document_id,
+    is_word,
     kept,
     moment,
     own_metadata,
     tags_of,
     text_of,
 )
+from hindsight_aws.importing.turns import parts, turn
 
 _LISTS: Final = {
     "users": "user",
@@ -45,8 +47,6 @@ _TAGGED: Final = {
     "graph_id": "graph",
     "group_id": "graph",
 }
-_MOST_MESSAGES: Final = 200
-"""Of a document; a longer conversation is several."""
 
 
 @dataclass(slots=True)
@@ -92,7 +92,10 @@ def _read(document: object, at: str, around: Json, read: _Read) -> None:
 def _lists(document: Json, at: str, around: Json, read: _Read) -> None:
     for name, kind in _LISTS.items():
         listed = document.get(name)
-        for place, each in enumerate(listed if isinstance(listed, list) else []):
+        if listed is not None and not isinstance(listed, list):
+            read.reading.skipped.append(f"{at}{name} is no list: left out")
+            continue
+        for place, each in enumerate(listed or []):
             _one(kind, each, f"{at}{name}[{place}]", around, read)
 
 
@@ -121,7 +124,7 @@ def _one(kind: str | None, value: object, at: str, around: Json, read: _Read) ->
     if kind is None or not isinstance(value, dict):
         read.reading.skipped.append(f"{at} is nothing that is known: left out")
         return
-    here = dict(around) | {name: value[name] for name in _TAGGED if value.get(name)}
+    here = dict(around) | {name: value[name] for name in _TAGGED if value.get(name) and is_word(value[name])}
     if kind in ("user", "session", "graph"):
         _lists(value, f"{at}.", here, read)
         _holder(kind, value, here, read)
@@ -131,7 +134,7 @@ def _one(kind: str | None, value: object, at: str, around: Json, read: _Read) ->
             return
         where = {name: given for name, given in here.items() if name in _TAGGED}
         read.messages[tuple(sorted(where.items(), key=str))].append(value)
-        read.told.add(str(value.get("uuid")))
+        read.told |= {uuid} if (uuid := text_of(value.get("uuid"))) else set()
     else:
         _text(kind, value, at, here, read)
 
@@ -152,13 +155,11 @@ def _holder(kind: str, value: Json, here: Json, read: _Read) -> None:
 
 def _conversation(place: Json, messages: list[Json], read: _Read) -> None:
     """A session's messages in their order, as conversations of so many turns each."""
-    ordered = sorted(messages, key=lambda message: moment(message.get("created_at")) or "")
     session = place.get("session_id") or place.get("thread_id")
-    for start in range(0, len(ordered), _MOST_MESSAGES):
-        some = ordered[start : start + _MOST_MESSAGES]
-        turns = [_turn(message) for message in some]
-        content = json.dumps(turns, ensure_ascii=False)
-        given = None if session is None else f"{session}:{start // _MOST_MESSAGES}"
+    for number, some in enumerate(parts(messages)):
+        turns = [turn(message, _TAGGED) for message in some]
+        content = _as_json(turns)
+        given = None if session is None else f"{session}:{number}"
         told = {"message_metadata": [own_metadata(each.get("metadata")) or None for each in some]}
         metadata, rest = kept("zep", told if any(told["message_metadata"]) else {})
         used = {"content", "role", "role_type", "name", "created_at", "uuid", "metadata", "token_count", "processed"}
@@ -166,7 +167,7 @@ def _conversation(place: Json, messages: list[Json], read: _Read) -> None:
             read.reading.unknown.update(message.keys() - used - _TAGGED.keys())
         record = Record(
             document_id=document_id("zep", "session", given, content),
-            content=content if not rest else json.dumps([*turns, {"role": "system", "content": rest.strip()}]),
+            content=content if not rest else _as_json([*turns, {"role": "system", "content": rest.strip()}]),
             timestamp=moment(*(message.get("created_at") for message in some)),
             tags=tags_of((tag, place.get(name)) for name, tag in _TAGGED.items()),
             metadata=metadata,
@@ -175,20 +176,12 @@ def _conversation(place: Json, messages: list[Json], read: _Read) -> None:
         read.reading.counts["messages"] += len(some)
 
 
-def _turn(message: Json) -> dict[str, object]:
-    used = ("content", "role", "role_type", "name", "created_at", "uuid", "metadata", "token_count", "processed")
-    turn = {
-        "role": message.get("role_type") or message.get("role") or "user",
-        "name": message.get("name") or message.get("role"),
-        "content": message.get("content"),
-        "timestamp": moment(message.get("created_at")),
-    }
-    rest = {name: given for name, given in message.items() if name not in used and name not in _TAGGED}
-    return {name: given for name, given in (turn | rest).items() if given not in (None, "", [], {})}
+def _as_json(turns: list[dict[str, object]]) -> str:
+    return json.dumps(turns, ensure_ascii=False)
 
 
 def _text(kind: str, value: Json, at: str, here: Json, read: _Read) -> None:
-    if kind == "episode" and str(value.get("uuid")) in read.told:
+    if kind == "episode" and text_of(value.get("uuid")) in read.told:
         read.reading.counts["episodes (their message is there)"] += 1
         return
     said = text_of(value.get("fact") if kind in ("fact", "edge") else value.get("content"))
@@ -196,7 +189,7 @@ def _text(kind: str, value: Json, at: str, here: Json, read: _Read) -> None:
         read.reading.counts["nodes (without a summary, named in edges)"] += 1
         return
     if kind == "node":
-        said = text_of(value.get("summary")) and f"{value.get('name')}: {value.get('summary')}"
+        said = ": ".join(text for each in ("name", "summary") if (text := text_of(value.get(each))))
     if kind == "fact" and said is None:
         said = text_of(value.get("content"))
     if said is None:
@@ -219,7 +212,7 @@ def _add(kind: str, given: object, content: str, value: Json, here: Json, read: 
     plain: dict[str, object] = {"uuid": value.get("uuid")}
     plain |= {name: said for name, said in value.items() if name not in used}
     metadata, rest = kept("zep", plain)
-    own, more = kept("", own_metadata(value.get("metadata")))
+    own, more = kept("", own_metadata(value.get("metadata")), taken=metadata)
     read.reading.add(
         f"{kind}s",
         Record(

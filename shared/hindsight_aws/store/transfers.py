@@ -22,7 +22,7 @@ from hindsight_aws.store.index import Indexed, PostgresIndex, added
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 from hindsight_aws.store.vectors import half_vector
-from hindsight_aws.store.whole_bank import delete_whole, hidden_name, hold_whole, take_time
+from hindsight_aws.store.whole_bank import delete_whole, hidden_name, lock_whole, take_time
 from hindsight_aws.text.sanitise import can_be_stored
 
 _SQL = queries("transfers")
@@ -70,7 +70,9 @@ class PostgresTransfers:
 
     def offered(self, archive_key: str) -> OfferedArchive | None:
         row = self._session.row(_SQL["archive"], archive_key=archive_key)
-        return None if row is None else OfferedArchive(row["bank"], row["filename"] or "archive.zip")
+        if row is None:
+            return None
+        return OfferedArchive(row["bank"], row["filename"] or "archive.zip", row["holds_settings"])
 
     def is_taken(self, external_id: str) -> bool:
         if not can_be_stored(external_id):
@@ -133,7 +135,7 @@ class PostgresTransfers:
             return
         self._session.execute(_SQL["begin_again"], bank_id=bank_id, operation_id=operation_id)
         for row in hidden:
-            if hold_whole(self._session, BankId(row[0])):
+            if lock_whole(self._session, BankId(row[0])):
                 take_time(self._session)
                 delete_whole(self._session, BankId(row[0]))
 

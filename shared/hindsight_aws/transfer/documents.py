@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from hindsight_aws.banks.config import BankConfig
+from hindsight_aws.configuration.config import BankConfig
 from hindsight_aws.entities import Naming, merged
 from hindsight_aws.errors import ArchiveRefused
 from hindsight_aws.model.document import document_id_of

@@ -30,7 +30,8 @@ def download(ports: TransferPorts, principal: Principal, key: str) -> Download:
     """The archive under the key.
 
     Raises: NotFound for any key that is not that of an archive which the caller may have: another tenant's, another
-    bank's, one that has expired; AccessDenied, FilesUnavailable, DatabaseUnavailable.
+    bank's, one that has expired; AccessDenied also where the archive holds settings and the caller does not administer;
+    FilesUnavailable, DatabaseUnavailable.
     """
     require(principal, Permission.READ)
     if is_limited(principal) or not key.startswith(f"tenants/{principal.tenant_id}/banks/"):
@@ -39,6 +40,8 @@ def download(ports: TransferPorts, principal: Principal, key: str) -> Download:
         found = tx.transfers.offered(key)
     if found is None or not sees_bank(principal, found.bank):
         raise _not_found()
+    if found.holds_settings:
+        require(principal, Permission.ADMIN)
     size = ports.files.size(key)
     if size is None:
         raise _not_found()

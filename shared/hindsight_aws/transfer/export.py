@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from hindsight_aws.access import bank_not_found
-from hindsight_aws.errors import TooLarge
+from hindsight_aws.errors import TooLarge, WorkDeferred
 from hindsight_aws.faults import reached
 from hindsight_aws.model.document import document_id_of
 from hindsight_aws.model.ids import BankId, TenantId
@@ -26,6 +26,8 @@ from hindsight_aws.transfer.task import TransferTask
 from hindsight_aws.transfer.writer import ArchiveWriter
 
 ZIP: Final = "application/zip"
+_FOR_THE_UPLOAD: Final = 0.05
+"""What share of the time is left for bringing the archive to the bucket: 44 s of a function's 15 minutes."""
 
 
 def export(
@@ -34,11 +36,13 @@ def export(
     """Puts the archive under the task's key, in place of what was there; says what it holds.
 
     Guarantees: everything in it is of one moment.  Raises: TooLarge when the archive would be, or when it cannot be
-    written before `give_up_at`; FilesUnavailable, DatabaseUnavailable.
+    written and brought to the bucket before `give_up_at`; FilesUnavailable, DatabaseUnavailable.
     """
+    write_until = give_up_at - _FOR_THE_UPLOAD * max(give_up_at - time.monotonic(), 0.0)
     at_most = ports.settings.hindsight_transfer_max_mb * MEGABYTE
     with tempfile.TemporaryFile() as file:
-        manifest = _write(ports, tenant_id, bank_id, task, ArchiveWriter(file, at_most), give_up_at)
+        with ArchiveWriter(file, at_most) as writer:
+            manifest = _write(ports, tenant_id, bank_id, task, writer, write_until)
         size = file.tell()
         reached(points.AFTER_ARCHIVE)
         ports.files.put_file(task.archive_key, file, ZIP)
@@ -54,12 +58,14 @@ def _write(
     bank_id: BankId,
     task: TransferTask,
     writer: ArchiveWriter,
-    give_up_at: float,
+    write_until: float,
 ) -> Manifest:
     with ports.store.snapshot(tenant_id) as tx:
         bank = tx.banks.by_id(bank_id)
         if bank is None:
             raise bank_not_found(str(bank_id))
+        if tx.vectors.is_moving(bank_id):
+            raise WorkDeferred("the bank's vectors are just being put in place")
         wanted = RowsWanted(
             None if task.documents is None else tuple(document_id_of(bank_id, name) for name in task.documents),
             with_whole="whole" in task.parts,
@@ -67,7 +73,7 @@ def _write(
         )
         for kind in KINDS:
             if kind.parts <= task.parts:
-                lines = _in_time(tx.transfers.read(bank_id, kind.name, wanted), give_up_at)
+                lines = _in_time(tx.transfers.read(bank_id, kind.name, wanted), write_until)
                 writer.add(kind, _shown(kind, lines, task.parts))
     manifest = Manifest(bank.external_id, task.parts, bank.embedding_model, DIMENSIONS)
     return writer.close(manifest, ports.clock.now().isoformat())
@@ -80,8 +86,11 @@ def _shown(kind: Kind, lines: Iterable[str], parts: frozenset[Part]) -> Iterable
     return (json.dumps({**json.loads(line), **kind.bare}, ensure_ascii=False) for line in lines)
 
 
-def _in_time(lines: Iterable[str], give_up_at: float) -> Iterator[str]:
+def _in_time(lines: Iterable[str], write_until: float) -> Iterator[str]:
     for line in lines:
-        if time.monotonic() > give_up_at:
-            raise TooLarge("the bank is too large to be exported within the time that the function may run")
+        if time.monotonic() > write_until:
+            raise TooLarge(
+                "the bank is too large to be exported within the time that the function may run; export it in parts: "
+                "without history, or some documents at a time"
+            )
         yield line

@@ -145,6 +145,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "compactions": "opened anew by the sweep",
     "erasures": "is the receipt of what was done to this bank",
     "kept_extractions": "belongs to an operation",
+    "kept_files": "their bytes stay in this deployment's bucket: an archive holds the text that was read from them",
     "operations": "work that was asked for here",
     "reembedded_vectors": "half-made vectors of an operation; those in use go with their rows",
     "reflect_runs": "answers to callers of this bank",

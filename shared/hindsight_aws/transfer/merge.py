@@ -8,10 +8,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from hindsight_aws.access import bank_not_found
-from hindsight_aws.banks.config import resolve as resolve_config
+from hindsight_aws.configuration.config import resolve as resolve_config
 from hindsight_aws.entities import FactNames, Naming, resolve
 from hindsight_aws.faults import reached
 from hindsight_aws.links.rule import link_rule
@@ -19,12 +18,12 @@ from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.document import document_id_of
 from hindsight_aws.model.ids import ScopeId, TenantId
 from hindsight_aws.model.operation import Lease, Progress
+from hindsight_aws.operations.written import mark_written
 from hindsight_aws.ports.documents import StoredDocument
-from hindsight_aws.ports.entities import Mention
 from hindsight_aws.ports.memories import NewFact
 from hindsight_aws.ports.model_gateway import Embedder, Embedding, ModelUsage, serving
-from hindsight_aws.ports.store import Transaction
 from hindsight_aws.ports.transfers import TransferPlace
+from hindsight_aws.retain.commit import MOST_LINKED_AT_ONCE, write_facts
 from hindsight_aws.screening import policy_of
 from hindsight_aws.transfer import points
 from hindsight_aws.transfer.documents import Arriving, Group, groups
@@ -34,8 +33,6 @@ from hindsight_aws.transfer.reader import ArchiveReader
 from hindsight_aws.transfer.task import TransferTask
 from hindsight_aws.transfer.vectors import paid_anew, vector_of
 from hindsight_aws.usage.ledger import ledger_entries
-
-_MOST_LINKED_AT_ONCE: Final = 1_000
 
 
 @dataclass(slots=True)
@@ -142,41 +139,30 @@ class Merging:
         reached(points.BEFORE_BATCH)
         with self.ports.store.transaction(self.tenant_id) as tx:
             if facts:
-                tx.vectors.hold(bank.bank_id, self.embedder.model)
+                tx.vectors.lock_shared(bank.bank_id, self.embedder.model)
             tx.operations.renew(
                 lease, settings.hindsight_transfer_lease_seconds, Progress("documents", number, documents)
             )
             tx.transfers.move(lease, place)
             reopened = tx.documents.write(bank.bank_id, [arriving.version(len(facts))], coming)
             if facts:
-                self._write_facts(tx, bank, facts)
+                write_facts(
+                    tx,
+                    bank.bank_id,
+                    self.embedder.model,
+                    facts,
+                    lambda: link_rule(settings, tx.memories.count(bank.bank_id)),
+                )
             tx.usage.record(costs)
             scopes = list(dict.fromkeys(scope for fact in facts for scope in fact.scopes))
             opened = tx.scopes.ids(bank.bank_id, scopes) if scopes else []
-            if replaces:
-                tx.reflect.forget_answers(bank.bank_id)
-            tx.memories.touch_bank(bank.bank_id, self.embedder.model if facts else None)
+            mark_written(tx, bank.bank_id, self.embedder.model if facts else None, forgets=replaces)
         reached(points.AFTER_BATCH)
         self.place = place
-        self._wake(bank, list(dict.fromkeys([*opened, *reopened])), replaces or len(facts) > _MOST_LINKED_AT_ONCE)
-
-    def _write_facts(self, tx: Transaction, bank: Bank, facts: Sequence[NewFact]) -> None:
-        tx.memories.add(bank.bank_id, self.embedder.model, facts)
-        mentions = [
-            Mention(fact.id, entity, fact.occurred_start or fact.mentioned_at)
-            for fact in facts
-            for entity in fact.entities
-        ]
-        tx.entities.mention(bank.bank_id, mentions)
-        if len(facts) > _MOST_LINKED_AT_ONCE:
-            tx.links.add_later(bank.bank_id, facts)
-        else:
-            tx.links.add(bank.bank_id, facts, link_rule(self.ports.settings, tx.memories.count(bank.bank_id)))
-        tx.scopes.open_work(bank.bank_id, {fact.id: fact.scopes for fact in facts})
+        self._wake(bank, list(dict.fromkeys([*opened, *reopened])), replaces or len(facts) > MOST_LINKED_AT_ONCE)
 
     def _wake(self, bank: Bank, scopes: Sequence[ScopeId], has_links: bool) -> None:
-        config = resolve_config(self.ports.settings, bank.overrides)
-        if scopes and config.enable_observations and config.enable_auto_consolidation:
+        if scopes and resolve_config(self.ports.settings, bank.overrides).consolidates_by_itself:
             self.ports.wakeups.wake_scopes(self.tenant_id, bank.bank_id, scopes)
         if has_links:
             self.ports.wakeups.wake_links(self.tenant_id, bank.bank_id)

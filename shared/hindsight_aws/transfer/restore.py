@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from hindsight_aws.banks.config import changed
+from hindsight_aws.configuration.config import changed
 from hindsight_aws.errors import ArchiveRefused, Conflict, InvalidRequest
 from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import BankId, TenantId, derived_uuid

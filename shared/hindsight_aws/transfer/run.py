@@ -1,6 +1,6 @@
 """Does a transfer, or a part of it: lease, work outside of transactions or batch by batch, outcome in one commit.
 
-Called by the transfer job; calls export, restore and merge.
+Called by the transfer job; calls export, restore, merge and noted.
 """
 
 from __future__ import annotations
@@ -14,18 +14,17 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hindsight_aws.errors import (
+    PASSING_FAULTS,
     ArchiveRefused,
     DatabaseRefused,
-    DatabaseTooSlow,
     FilesUnavailable,
     HindsightError,
     InvalidRequest,
     LimitReached,
     ModelError,
-    ModelUnavailable,
+    VectorsReplaced,
     WorkCrashed,
     WorkDeferred,
-    WorkRaced,
     WorkSuperseded,
 )
 from hindsight_aws.faults import reached
@@ -33,6 +32,7 @@ from hindsight_aws.model.ids import OperationId, TenantId
 from hindsight_aws.model.operation import CLONE_BANK, EXPORTS, IMPORT_DOCUMENTS, TRANSFERS, Lease
 from hindsight_aws.operations.attempt import (
     FIRST_WAIT_S,
+    LONGEST_WAIT_S,
     Attempt,
     AttemptState,
     backoff,
@@ -45,6 +45,7 @@ from hindsight_aws.ports.transfers import TransferPlace
 from hindsight_aws.transfer import points
 from hindsight_aws.transfer.export import export
 from hindsight_aws.transfer.merge import Merging
+from hindsight_aws.transfer.noted import note_made
 from hindsight_aws.transfer.ports import MEGABYTE, TransferPorts
 from hindsight_aws.transfer.reader import ArchiveReader
 from hindsight_aws.transfer.restore import Restoring, name_is_taken
@@ -57,7 +58,6 @@ _MARGIN_S: Final = 15.0
 
 _PARKED_FOR_S: Final = 300.0
 """An import that has to pay for vectors looks so often whether its tenant may: a limit may be raised at any time."""
-_PASSING: Final = (FilesUnavailable, WorkRaced, ModelUnavailable, DatabaseTooSlow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +107,16 @@ def _lease_seconds(ports: TransferPorts, kind: str, seconds: float) -> float:
 def _outcome(ports: TransferPorts, tenant_id: TenantId, leased: _Leased, give_up_at: float) -> Attempt:
     try:
         if leased.lease.attempts > ports.settings.hindsight_transfer_max_attempts:
-            raise WorkCrashed(f"given up after {leased.lease.attempts - 1} attempts that did not come to an end")
+            raise WorkCrashed(_given_up(leased.lease))
         is_done = _work(ports, tenant_id, leased, give_up_at)
         if not is_done:
             return defer(ports.store, tenant_id, leased.lease, WorkDeferred("time is up; another message goes on"))
     except WorkSuperseded as superseded:
         _drop_unwanted(ports, tenant_id, leased)
         return Attempt("absent", superseded)
-    except _PASSING as passing:
+    except VectorsReplaced as early:
+        return _wait_for_vectors(ports, tenant_id, leased, early)
+    except PASSING_FAULTS as passing:
         return _put_off(ports, tenant_id, leased, passing)
     except LimitReached as limit:
         return defer(ports.store, tenant_id, leased.lease, limit, _PARKED_FOR_S)
@@ -124,6 +126,13 @@ def _outcome(ports: TransferPorts, tenant_id: TenantId, leased: _Leased, give_up
         return _fail(ports, tenant_id, leased, final)
     reached(points.AFTER_END)
     return Attempt("completed")
+
+
+def _given_up(lease: Lease) -> str:
+    said = f"given up after {lease.attempts - 1} attempts that did not come to an end"
+    if lease.kind not in EXPORTS:
+        return said
+    return f"{said}; an export begins anew each time: a smaller one may pass, without history, or of some documents"
 
 
 def _work(ports: TransferPorts, tenant_id: TenantId, leased: _Leased, give_up_at: float) -> bool:
@@ -185,6 +194,7 @@ def _restore(restoring: Restoring) -> bool:
         tx.transfers.make_bank(lease, restoring.bank_id, restoring.embedder.model)
         if not tx.transfers.reveal(restoring.bank_id, bank):
             raise name_is_taken(bank.external_id)
+        note_made(tx, ports.settings, lease, restoring.bank_id, bank, ports.clock.now())
         tx.operations.complete(lease, {"target_bank_id": bank.external_id, "counts": counts})
         reached(points.BEFORE_END)
     if lease.kind == CLONE_BANK:
@@ -217,6 +227,12 @@ def _stem(tx: Transaction, lease: Lease) -> str:
         "" if bank is None else "".join(char if char.isascii() and char.isalnum() else "-" for char in bank.external_id)
     )
     return f"{name.strip('-')[:60] or 'bank'}-{lease.operation_id}"
+
+
+def _wait_for_vectors(ports: TransferPorts, tenant_id: TenantId, leased: _Leased, early: VectorsReplaced) -> Attempt:
+    """Defers until the bank's vectors may be written again, which is no attempt; the next one goes by their model."""
+    left = 0.0 if early.until is None else (early.until - ports.clock.now()).total_seconds()
+    return defer(ports.store, tenant_id, leased.lease, early, min(max(left, FIRST_WAIT_S), LONGEST_WAIT_S))
 
 
 def _put_off(ports: TransferPorts, tenant_id: TenantId, leased: _Leased, passing: HindsightError) -> Attempt:

@@ -265,9 +265,8 @@ def _check_target(tx: Transaction, principal: Principal, target: str) -> None:
 
 def _check_documents(tx: Transaction, bank: Bank, documents: tuple[str, ...]) -> None:
     ids = {document_id_of(bank.bank_id, name): name for name in documents}
-    missing = [
-        name for document_id, name in ids.items() if document_id not in tx.documents.stored(bank.bank_id, list(ids))
-    ]
+    stored = tx.documents.stored(bank.bank_id, list(ids))
+    missing = [name for document_id, name in ids.items() if document_id not in stored]
     if missing:
         raise NotFound(f"Document '{missing[0]}' not found")
 

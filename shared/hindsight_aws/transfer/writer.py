@@ -6,7 +6,7 @@ import hashlib
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import IO
+from typing import IO, Self
 
 from hindsight_aws.errors import TooLarge
 from hindsight_aws.transfer import manifest as manifests
@@ -16,7 +16,10 @@ from hindsight_aws.transfer.manifest import Manifest, Member
 
 @dataclass(slots=True)
 class ArchiveWriter:
-    """A zip in the making in `file`, of `at_most` bytes.  Raises TooLarge once it has more."""
+    """A zip in the making in `file`, of `at_most` bytes; let go of when its block ends, whole or not.
+
+    Raises: TooLarge once it has more.
+    """
 
     file: IO[bytes]
     at_most: int
@@ -25,6 +28,13 @@ class ArchiveWriter:
 
     def __post_init__(self) -> None:
         self._zip = zipfile.ZipFile(self.file, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        # A zip that is dropped unclosed would still write to its file, which is gone by then.
+        self._zip.close()
 
     def add(self, kind: Kind, lines: Iterable[str]) -> None:
         """A member of these lines; none, when there are no lines."""

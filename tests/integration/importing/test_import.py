@@ -12,7 +12,7 @@ import pytest
 from hindsight_aws.cli import main
 from hindsight_aws.errors import InvalidRequest
 from hindsight_aws.importing import Posted, Record, batches_of, read_mem0, send
-from tests.support.api import Caller
+from tests.support.api import Caller, FakeRuntime
 
 EXPORT = [
     {"id": f"m-{n}", "memory": f"Odile planted tree {n}", "user_id": "odile", "categories": ["plants"]}
@@ -111,3 +111,32 @@ def test_an_archive_is_handed_to_the_route_that_takes_it(
 
     assert code == 1
     assert "archive" in capsys.readouterr().err
+
+
+def test_an_archive_that_no_request_carries_is_brought_to_the_bucket_first(
+    call: Caller,
+    services: FakeRuntime,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    call("PUT", "/v1/default/banks/trees", {"name": "n"})
+
+    def posts(_chosen: Namespace, path: str, body: bytes, headers: Mapping[str, str]) -> Posted:
+        answer = call("POST", path, raw=body, headers=headers)
+        return Posted(answer.status, answer.body)
+
+    def puts(_method: str, url: str, body: bytes, headers: Mapping[str, str]) -> Posted:
+        services.stored.objects[url.removeprefix("https://bucket.example/")] = body
+        return Posted(200 if headers["content-length"] == "12" else 400)
+
+    monkeypatch.setattr("hindsight_aws.cli.importing._post", posts)
+    monkeypatch.setattr("hindsight_aws.cli.importing.ask", puts)
+    monkeypatch.setattr("hindsight_aws.cli.importing.MOST_SENT", 10)
+    file = tmp_path / "bank.zip"
+    file.write_bytes(b"a whole bank")
+
+    code = main(["import", "archive", str(file), "--bank", "trees"])
+
+    assert (code, capsys.readouterr().out.split(":")[0]) == (0, "accepted")
+    assert b"a whole bank" in services.stored.objects.values()

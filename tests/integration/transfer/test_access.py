@@ -20,7 +20,7 @@ from tests.support.seed import Seeded
 
 @pytest.fixture
 def owner(database: Database) -> Any:
-    store = PostgresStore(lambda: f"{database.owner_url}&options=-csearch_path%3Dhindsight,public", connect_for_s=2.0)
+    store = PostgresStore(lambda: f"{database.owner_url}&options=-csearch_path%3Dhindsight,public", connect_for_s=30.0)
     yield store
     store.close()
 
@@ -73,6 +73,20 @@ def test_settings_and_webhooks_are_an_administrators(ferry: Ferry, owner: Postgr
 
     assert [answer.status for answer in refused] == [403, 403, 403]
     assert [answer.status for answer in taken] == [202, 202, 202]
+
+
+def test_an_archive_with_settings_is_downloaded_by_who_may_have_them_alone(
+    ferry: Ferry, owner: PostgresStore, seeded: Seeded
+) -> None:
+    whole, data = (
+        ferry.done("source", ferry.post("source", "/transfer/export", **asked))["result_metadata"]["storage_key"]
+        for asked in ({}, _DATA)
+    )
+    reader = keyed(ferry, owner, permissions=frozenset({Permission.READ}))
+
+    answers = [reader.call("GET", f"/v1/default/files/download/{key}").status for key in (whole, data)]
+
+    assert answers == [403, 200]
 
 
 def test_a_key_makes_no_bank_that_it_does_not_cover(ferry: Ferry, owner: PostgresStore, seeded: Seeded) -> None:

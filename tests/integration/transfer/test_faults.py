@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from uuid import UUID
@@ -18,6 +16,7 @@ from hindsight_aws.transfer import export, merge, points, restore, run
 from tests.integration.transfer.conftest import Ferry, members
 from tests.integration.transfer.test_round_trip import in_no_order
 from tests.support.contention import until_blocked
+from tests.support.deaths import Killed, Strike, striking
 from tests.support.models import HashEmbedder
 from tests.support.seed import Seeded
 
@@ -32,26 +31,9 @@ WHERE b.external_id = 'copy' AND u.embedding_model IS NOT NULL
 """
 
 
-class Killed(BaseException):
-    """The worker is gone."""
-
-
 @pytest.fixture
-def strike(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
-    """Kills the worker when it comes to a point for the nth time, once."""
-
-    def at(point: str, number: int) -> None:
-        seen: Counter[str] = Counter()
-
-        def reached(name: str) -> None:
-            seen[name] += 1
-            if name == point and seen[name] == number:
-                raise Killed
-
-        for module in (run, export, restore, merge):
-            monkeypatch.setattr(module, "reached", reached)
-
-    return at
+def strike(monkeypatch: pytest.MonkeyPatch) -> Strike:
+    return striking(monkeypatch, (run, export, restore, merge))
 
 
 def survive(ferry: Ferry, operation_id: str) -> None:
@@ -75,7 +57,7 @@ _POINTS = [
 
 @pytest.mark.parametrize(("point", "number"), _POINTS, ids=lambda part: str(part).removeprefix("transfer."))
 def test_a_restore_goes_on_where_a_killed_worker_left_it(
-    ferry: Ferry, seeded: Seeded, strike: Callable[[str, int], None], point: str, number: int
+    ferry: Ferry, seeded: Seeded, strike: Strike, point: str, number: int
 ) -> None:
     archive = ferry.exported("source")
     accepted = ferry.post("source", "/transfer/import", archive, target_bank_id="copy").json()
@@ -97,7 +79,7 @@ def test_a_restore_goes_on_where_a_killed_worker_left_it(
 
 @pytest.mark.parametrize("point", [points.AFTER_ARCHIVE, points.BEFORE_END, points.AFTER_END])
 def test_an_export_whose_worker_dies_is_made_once_more(
-    ferry: Ferry, seeded: Seeded, strike: Callable[[str, int], None], point: str
+    ferry: Ferry, seeded: Seeded, strike: Strike, point: str
 ) -> None:
     expected = members(ferry.exported("source"))
     accepted = ferry.post("source", "/transfer/export", include_history=True).json()
@@ -126,6 +108,28 @@ def test_time_that_runs_out_is_no_attempt_and_another_message_goes_on(ferry: Fer
 
     assert waiting == [{"status": "pending", "attempts": 0}]
     assert ferry.operation("source", accepted["operation_id"])["status"] == "completed"
+
+
+def test_an_export_that_takes_too_long_fails_at_once_and_says_so(ferry: Ferry, seeded: Seeded) -> None:
+    accepted = ferry.post("source", "/transfer/export").json()
+
+    ferry.work(seconds=-1.0)
+
+    ended = ferry.operation("source", accepted["operation_id"])
+    assert (ended["status"], ferry.services.noted.transfers) == ("failed", [])
+    assert "too large to be exported within the time" in ended["error_message"]
+
+
+def test_an_export_whose_workers_die_each_time_is_given_up(ferry: Ferry, seeded: Seeded) -> None:
+    accepted = ferry.post("source", "/transfer/export").json()
+    most = ferry.services.settings.hindsight_transfer_max_attempts
+    ferry.sql("UPDATE hindsight.operations SET attempts = %s WHERE kind LIKE 'export%%' RETURNING 1", most)
+
+    ferry.work()
+
+    ended = ferry.operation("source", accepted["operation_id"])
+    assert ended["status"] == "failed"
+    assert ended["error_message"].startswith(f"given up after {most} attempts that did not come to an end; an export")
 
 
 def test_a_restore_that_a_deployment_with_another_model_goes_on_with_is_of_one_model(
@@ -177,7 +181,7 @@ def test_a_name_that_was_taken_meanwhile_fails_the_restore_and_leaves_nothing(fe
 
 
 def test_a_cancelled_restore_leaves_nothing_and_can_be_tried_again(
-    ferry: Ferry, seeded: Seeded, strike: Callable[[str, int], None]
+    ferry: Ferry, seeded: Seeded, strike: Strike
 ) -> None:
     operation_id = ferry.post("source", "/clone", target_bank_id="copy").json()["operation_id"]
     strike(points.AFTER_BATCH, 5)
@@ -197,7 +201,7 @@ def test_a_cancelled_restore_leaves_nothing_and_can_be_tried_again(
 
 
 def test_deleting_the_bank_that_keeps_the_operation_leaves_no_half_of_another(
-    ferry: Ferry, seeded: Seeded, strike: Callable[[str, int], None]
+    ferry: Ferry, seeded: Seeded, strike: Strike
 ) -> None:
     operation_id = ferry.post("source", "/clone", target_bank_id="copy").json()["operation_id"]
     strike(points.AFTER_BATCH, 5)
@@ -270,7 +274,7 @@ def test_of_two_restores_under_one_name_one_wins_and_the_other_says_why(
     for _ in range(2):
         ferry.post("source", "/transfer/import", archive, target_bank_id="copy")
     first, second = ferry.services.noted.transfers
-    other = PostgresStore(lambda: ferry.database.write_url, connect_for_s=2.0)
+    other = PostgresStore(lambda: ferry.database.write_url, connect_for_s=30.0)
     ports = replace(ferry.services.transfer_ports, store=other)
     with ThreadPoolExecutor(1) as beside:
         begun: list[Future[Attempt]] = []

@@ -7,9 +7,9 @@ import pytest
 from psycopg.rows import dict_row
 
 from hindsight_aws.model.ids import OperationId
-from hindsight_aws.transfer import merge, points
+from hindsight_aws.transfer import merge, points, run
 from tests.integration.transfer.conftest import Ferry, forged, lines, members
-from tests.integration.transfer.test_faults import Killed
+from tests.support.deaths import Killed
 from tests.support.invariants import broken
 from tests.support.seed import Seeded
 
@@ -155,6 +155,30 @@ def test_a_killed_merge_goes_on_with_the_next_document(
     assert between == ["doc/Xanthippe"]
     assert ended["result_metadata"]["counts"] == {"documents_added": 2, "facts": 6}
     assert (_documents(ferry), _texts(ferry)) == (["doc/Xanthippe", "second"], _FACTS)
+
+
+def test_a_merge_waits_while_the_banks_vectors_are_replaced_and_counts_no_attempt(ferry: Ferry, seeded: Seeded) -> None:
+    archive = ferry.exported("source")
+    _bank(ferry)
+    accepted = ferry.post("target", "/transfer/import", archive, mode="merge").json()
+    last = ferry.services.settings.hindsight_transfer_max_attempts - 1
+    ferry.sql("UPDATE hindsight.operations SET attempts = %s WHERE status = 'pending' RETURNING 1", last)
+    ferry.sql("UPDATE hindsight.banks SET vectors_closed_until = now() + interval '40 seconds' RETURNING 1")
+
+    one = ferry.services.noted.transfers.pop()
+    run.run_transfer(ferry.services.transfer_ports, one[0], one[1], 60.0)
+    [waiting] = ferry.sql(
+        "SELECT status, attempts, due_at > now() + interval '5 seconds' AS waits FROM hindsight.operations "
+        "WHERE operation_id = %s",
+        one[1],
+    )
+    ferry.sql("UPDATE hindsight.banks SET vectors_closed_until = '-infinity' RETURNING 1")
+    ferry.sql("UPDATE hindsight.operations SET due_at = now() WHERE operation_id = %s RETURNING 1", one[1])
+    ferry.services.noted.transfers.append(one)
+    ferry.work()
+
+    assert waiting == {"status": "pending", "attempts": last, "waits": True}
+    assert ferry.operation("target", accepted["operation_id"])["status"] == "completed"
 
 
 def test_what_the_banks_policy_takes_out_does_not_come_in_by_an_archive(ferry: Ferry, seeded: Seeded) -> None:

@@ -236,4 +236,4 @@ def _believes_everything(call: ModelCall) -> JsonObject:
 def _drain(ferry: Ferry) -> None:
     for row in ferry.sql("SELECT tenant_id, bank_id, scope_id FROM hindsight.scopes"):
         body = json.dumps({name: str(value) for name, value in row.items()})
-        consolidate(ferry.services.consolidation_ports, body, lambda: 300.0)
+        consolidate(ferry.services.consolidation_ports, body, lambda: 300.0, ferry.services.pages_door)

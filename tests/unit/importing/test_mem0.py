@@ -84,6 +84,56 @@ def test_metadata_that_is_too_long_for_its_place_is_in_the_text() -> None:
     assert "x" * 20_000 in read.records[0].content
 
 
+def test_metadata_of_two_sources_has_room_together() -> None:
+    strange = {f"strange{n}": "y" * 140 for n in range(95)}
+
+    [record] = read_mem0([[MEMORY | strange | {"metadata": {f"own{n}": "x" * 140 for n in range(95)}}]]).records
+
+    assert len(record.metadata) <= 100
+    assert sum(len(name) + len(value) for name, value in record.metadata.items()) <= 16_384
+    assert all(name in record.metadata or f"{name}: " in record.content for name in ("strange94", "own94", "own0"))
+
+
+@pytest.mark.parametrize(
+    ("odd", "name", "kept"),
+    [
+        ({"data": "Odile has a dog"}, "mem0_data", "Odile has a dog"),
+        ({"metadata": "from an interview"}, "metadata", "from an interview"),
+        ({"user_id": {"name": "odile"}}, "mem0_user_id", '{"name": "odile"}'),
+        ({"categories": ["plants", {"main": "trees"}]}, "mem0_categories", '["plants", {"main": "trees"}]'),
+    ],
+    ids=["second-text", "metadata-that-is-text", "tag-that-is-an-object", "list-with-an-object"],
+)
+def test_what_is_not_of_the_usual_shape_is_kept(odd: dict[str, object], name: str, kept: str) -> None:
+    [record] = read_mem0([[MEMORY | odd]]).records
+
+    assert record.metadata[name] == kept
+
+
+@pytest.mark.parametrize(
+    ("odd", "told"),
+    [
+        ({"memory": "\u200b\x00"}, "has no text that can be seen"),
+        ({"user_id": "o" * 600}, "has a tag of more than 512 bytes"),
+        ({"memory": "ab" * 2_500_001}, "is longer than the 5,000,000 bytes"),
+    ],
+    ids=["blank", "long-tag", "long-text"],
+)
+def test_a_memory_that_no_retain_takes_is_told_and_costs_no_other(odd: dict[str, object], told: str) -> None:
+    read = read_mem0([[MEMORY | odd, MEMORY | {"id": "m-2"}]])
+
+    assert [record.document_id for record in read.records] == ["mem0:memory:m-2"]
+    assert [told in sentence for sentence in read.skipped] == [True]
+
+
+def test_tags_past_what_a_retain_takes_are_in_the_text() -> None:
+    [record] = read_mem0([[MEMORY | {"categories": [f"c{n}" for n in range(150)]}]]).records
+
+    assert len(record.tags) == 100
+    assert record.tags[0] == "user:odile"
+    assert "tag: category:c149" in record.content
+
+
 def test_a_page_of_several_and_a_memory_there_twice_are_told() -> None:
     read = read_mem0([{"results": [MEMORY, MEMORY], "next": "https://example.com/?page=2"}])
 
@@ -102,6 +152,7 @@ def test_what_is_no_export_is_refused(text: str) -> None:
     "when",
     [
         1e30,
+        253_370_764_800_000,
         float("inf"),
         -5,
         True,
@@ -111,12 +162,18 @@ def test_what_is_no_export_is_refused(text: str) -> None:
         "9999-12-31T23:59:59-14:00",
         [],
     ],
-    ids=["far", "endless", "before", "truth", "word", "zero", "first", "last", "list"],
+    ids=["far", "year-9999", "endless", "before", "truth", "word", "zero", "first", "last", "list"],
 )
 def test_a_time_that_is_none_leaves_a_memory_without_a_date(when: object) -> None:
     [record] = read_mem0([[MEMORY | {"created_at": when, "updated_at": None}]]).records
 
     assert record.timestamp is None
+
+
+def test_ids_that_a_retain_would_make_one_are_one() -> None:
+    read = read_mem0([[MEMORY | {"id": "m\x00-1"}, MEMORY]])
+
+    assert [record.document_id for record in read.records] == ["mem0:memory:m-1"]
 
 
 def test_half_a_character_is_replaced_and_odd_ends_of_lines_are_text() -> None:

@@ -107,3 +107,49 @@ def test_what_is_not_known_is_told() -> None:
     ]
     with pytest.raises(NotUnderstood):
         read_zep([{}])
+
+
+def test_an_episode_without_an_id_is_no_message_without_one() -> None:
+    message = {"role": "user", "content": "In Turin."}
+    episodes = [{"content": "Opened a shop."}, {"content": "Closed it.", "uuid": None}]
+
+    read = read_zep([{"messages": [message], "episodes": episodes}])
+
+    assert {"Opened a shop.", "Closed it."} < {record.content for record in read.records}
+
+
+def test_messages_are_ordered_by_their_moment_whatever_zone_tells_it() -> None:
+    told = {
+        "second": "2024-01-01T12:00:00+02:00",
+        "third": "2024-01-01T11:00:00Z",
+        "first": "2024-01-01T10:30:00+05:00",
+    }
+    messages = [{"role": "user", "content": content, "created_at": at} for content, at in told.items()]
+
+    [record] = read_zep([{"sessions": [{"session_id": "s", "messages": messages}]}]).records
+
+    assert [turn["content"] for turn in json.loads(record.content)] == ["first", "second", "third"]
+
+
+def test_a_conversation_of_long_messages_is_several_documents() -> None:
+    messages = [{"role": "user", "content": "word " * 60_000, "uuid": str(n)} for n in range(20)]
+
+    read = read_zep([{"threads": [{"thread_id": "t", "messages": messages}]}])
+
+    assert len(read.records) == 7
+    assert max(len(record.content) for record in read.records) < 1_100_000
+
+
+def test_lists_and_ids_of_another_shape_are_told_or_passed_by() -> None:
+    read = read_zep(
+        [
+            {
+                "users": "none",
+                "sessions": [{"session_id": {"a": 1}, "messages": [{"role": "user", "content": "Hello."}]}],
+                "nodes": [{"uuid": "n", "name": None, "summary": "A painter."}],
+            }
+        ]
+    )
+
+    assert read.skipped == ["users is no list: left out"]
+    assert {"A painter."} < {record.content for record in read.records}

@@ -30,8 +30,9 @@ WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.operat
   AND coalesce(t.archive_key, o.payload ->> 'archive_key') IS NOT NULL
 
 -- archive --
--- The archive under a key, with its bank and the file's name, where it may be downloaded.
-SELECT b.external_id AS bank, o.result ->> 'filename' AS filename
+-- The archive under a key, with its bank, the file's name, and whether settings are in it, where it may be downloaded.
+SELECT b.external_id AS bank, o.result ->> 'filename' AS filename,
+       coalesce(o.result -> 'counts' ? 'bank', true) AS holds_settings
 FROM transfers t
 JOIN operations o ON o.tenant_id = t.tenant_id AND o.bank_id = t.bank_id AND o.operation_id = t.operation_id
 JOIN banks b ON b.tenant_id = t.tenant_id AND b.bank_id = t.bank_id
