@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from urllib.parse import urlencode
@@ -22,6 +22,7 @@ from yoyo.backends.base import DatabaseBackend
 
 from hindsight_aws.errors import DatabaseUnavailable, HindsightError
 from hindsight_aws.faults import reached
+from hindsight_aws.store.late_indexes import build_late, late_statements
 
 _ADVISORY_LOCK = 0x4853_4D49  # "HSMI": one migrator at a time in a database
 _LEAST_VECTOR = (0, 8)
@@ -49,7 +50,7 @@ class MigrationReport:
 
 
 def migrate(admin_url: str, patience_s: float = 0.0) -> MigrationReport:
-    """Creates roles, schema and extensions where missing, then applies what is not applied yet.
+    """Creates roles, schema and extensions where missing, renews `vector`, then applies what is not applied yet.
 
     `patience_s`: how long to try to reach the database, which may be resuming.
 
@@ -60,12 +61,16 @@ def migrate(admin_url: str, patience_s: float = 0.0) -> MigrationReport:
     with _connect(admin_url, patience_s) as admin:
         admin.execute("SELECT pg_advisory_lock(%s)", (_ADVISORY_LOCK,))
         _run_script(admin, "roles")
+        _renew_vector(admin)
         _require_vector(admin)
         _run_script(admin, "lend_router")
         try:
-            return _apply(admin_url)
+            report = _apply(admin_url)
         finally:
             _run_script(admin, "return_router")
+    if len(report.applied) == report.total and late_statements():
+        build_late(admin_url)  # of empty tables: it takes no time
+    return report
 
 
 def pending(admin_url: str) -> tuple[str, ...]:
@@ -128,11 +133,23 @@ def _run_script(admin: psycopg.Connection[tuple[object, ...]], name: str) -> Non
     admin.execute(script.encode())
 
 
+def _renew_vector(admin: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Brings the extension to what the server offers, which an upgrade of the engine leaves to its owner.
+
+    Whoever may not (the extension is another administrator's) is told by `_require_vector`, where it matters.
+    """
+    with suppress(psycopg.errors.InsufficientPrivilege, psycopg.errors.FeatureNotSupported):
+        admin.execute(
+            "DO $$ BEGIN IF EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector' "
+            "AND installed_version <> default_version) THEN ALTER EXTENSION vector UPDATE; END IF; END $$"
+        )
+
+
 def _require_vector(admin: psycopg.Connection[tuple[object, ...]]) -> None:
     row = admin.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
     version = str(row[0]) if row else "none"
     if tuple(int(part) for part in re.findall(r"\d+", version)[:2]) < _LEAST_VECTOR:
         raise MigrationRefused(
-            f"pgvector 0.8 or newer is required, this database has {version}; where the server offers a newer one, "
-            "ALTER EXTENSION vector UPDATE brings it"
+            f"pgvector 0.8 or newer is required, this database has {version}; where the server offers a newer one, its "
+            "owner brings it by ALTER EXTENSION vector UPDATE"
         )

@@ -35,14 +35,13 @@ def test_an_empty_database_reaches_head(empty: Database) -> None:
     assert pending(empty.admin_url) == ()
 
 
-def test_a_database_at_head_is_left_alone(empty: Database) -> None:
-    migrate(empty.admin_url)
-    before = _catalog(empty)
+def test_a_database_at_head_is_left_alone(module_database: Database) -> None:
+    before = _catalog(module_database)
 
-    again = migrate(empty.admin_url)
+    again = migrate(module_database.admin_url)
 
     assert again.applied == ()
-    assert _catalog(empty) == before
+    assert _catalog(module_database) == before
 
 
 def test_a_migrator_killed_midway_can_be_run_again(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,10 +64,22 @@ def test_a_migrator_killed_midway_can_be_run_again(empty: Database, monkeypatch:
     assert pending(empty.admin_url) == ()
 
 
-def test_nobody_can_act_as_the_router_after_migrating(empty: Database) -> None:
-    migrate(empty.admin_url)
+def test_an_extension_that_an_engine_upgrade_left_behind_is_renewed(module_database: Database) -> None:
+    with psycopg.connect(module_database.admin_url, autocommit=True) as admin:
+        admin.execute("UPDATE pg_extension SET extversion = '0.8.5' WHERE extname = 'vector'")
 
-    with psycopg.connect(empty.admin_url) as admin:
+        migrate(module_database.admin_url)
+
+        rows = admin.execute(
+            "SELECT installed_version = default_version FROM pg_available_extensions WHERE name = 'vector'"
+        ).fetchall()
+    assert rows == [(True,)]
+
+
+def test_nobody_can_act_as_the_router_after_migrating(module_database: Database) -> None:
+    migrate(module_database.admin_url)
+
+    with psycopg.connect(module_database.admin_url) as admin:
         members = admin.execute(
             "SELECT count(*) FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid "
             "WHERE r.rolname = 'hindsight_router'"

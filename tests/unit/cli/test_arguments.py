@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, ArgumentTypeError, _SubParsersAction
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -83,3 +84,17 @@ def test_a_wrong_command_line_is_exit_code_two(
 
     assert ended.value.code == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_whoever_reads_no_further_is_not_complained_to(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read, write = os.pipe()
+    os.close(read)
+
+    with os.fdopen(write, "w") as gone:
+        monkeypatch.setattr("sys.stdout", gone)
+        code = main(["model-contract", "--json"])
+
+    assert code == 0
+    assert capsys.readouterr().err == ""

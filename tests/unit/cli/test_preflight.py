@@ -10,9 +10,11 @@ import pytest
 from botocore.stub import ANY, Stubber
 
 from hindsight_aws.aws.account import AwsAccount, BucketStanding, KeyStanding, ModelStanding, NotKnown
+from hindsight_aws.aws.bedrock import BedrockClients
 from hindsight_aws.aws.dead_letters import DeadLetters, QueueRefused, SqsDeadLetters
 from hindsight_aws.cli import main
 from hindsight_aws.cli.preflight.configuration import check_settings
+from hindsight_aws.cli.preflight.database import check_database
 from hindsight_aws.cli.preflight.finding import Finding, State
 from hindsight_aws.cli.preflight.models import call_models, check_models, named_models
 from hindsight_aws.cli.preflight.services import ENOUGH, check_account, check_bucket, check_key, check_queues
@@ -134,6 +136,26 @@ def test_a_model_that_ends_or_has_no_price_is_warned_of() -> None:
     assert any(sentence.startswith("somebody.else-9 has no price") for sentence in warned)
 
 
+@pytest.mark.parametrize(
+    ("reached", "state"),
+    [
+        (("arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0",), State.OK),
+        (("arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0",), State.WRONG),
+        (None, State.WRONG),
+    ],
+    ids=["the-model", "another-model", "no-profile"],
+)
+def test_an_application_profile_must_lead_to_the_model_it_stands_for(
+    reached: tuple[str, ...] | None, state: State
+) -> None:
+    profile = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4"
+    account = Account(model=ModelStanding(()), profile=reached, quotas={})
+
+    found = list(check_models(_settings(hindsight_inference_profiles=f"{_SONNET}={profile}"), account))
+
+    assert [finding.state for finding in found if profile in finding.sentence] == [state]
+
+
 def test_an_account_that_tells_nothing_is_not_known_and_never_wrong() -> None:
     settings = _settings(
         hindsight_bucket="b", hindsight_receipt_key="k", hindsight_api_reranker_model="amazon.rerank-v1:0"
@@ -228,8 +250,8 @@ def test_settings_that_say_less_than_they_seem_to_are_warned_of() -> None:
 def test_each_model_is_called_once_when_asked_to() -> None:
     session: Any = boto3.session.Session()
 
-    class Clients:
-        runtime = session.client("bedrock-runtime", region_name="us-east-1")
+    class Clients(BedrockClients):
+        runtime: Any = session.client("bedrock-runtime", region_name="us-east-1")
 
     with Stubber(Clients.runtime) as stub:
         stub.add_client_error(
@@ -238,7 +260,7 @@ def test_each_model_is_called_once_when_asked_to() -> None:
             expected_params={"modelId": _SONNET, "messages": ANY, "inferenceConfig": ANY, "toolConfig": ANY},
         )
         stub.add_response("invoke_model", {"body": b"{}", "contentType": "application/json"})
-        found = list(call_models(_settings(), Clients()))
+        found = list(call_models(_settings(), Clients("us-east-1")))
 
     assert [finding.state for finding in found] == [State.WRONG, State.OK]
     assert "refused a call, ValidationException" in found[0].sentence
@@ -250,6 +272,12 @@ def test_one_model_for_several_tasks_is_named_once_and_none_needs_no_text_model(
         _TITAN: "embeddings",
     }
     assert named_models(_settings(hindsight_api_llm_provider="none")) == {_TITAN: "embeddings"}
+
+
+def test_a_database_for_which_no_token_can_be_signed_is_not_known() -> None:
+    settings = _settings(hindsight_database_url="postgresql:///hindsight", hindsight_environment="cloud")
+
+    assert [finding.state for finding in check_database(settings, "")] == [State.NOT_KNOWN]
 
 
 def test_a_laptop_is_asked_nothing_of_an_account(

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from hindsight_aws.cli import main, preflight
-from hindsight_aws.cli.redrive import queue_settings, queue_urls
+from hindsight_aws.cli.queues import queue_settings, queue_urls
 from hindsight_aws.settings import Settings
 from infra.topology import TOPOLOGY
 

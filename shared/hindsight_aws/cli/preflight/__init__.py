@@ -44,7 +44,7 @@ def _of_the_account(settings: Settings, *, is_calling: bool) -> Iterator[Finding
     if is_calling:
         from hindsight_aws.aws.bedrock import BedrockClients
 
-        yield from call_models(settings, BedrockClients(settings.aws_region))
+        yield from call_models(settings, BedrockClients(settings.aws_region, profiles=settings.inference_profiles))
 
 
 def variables_of(function: str) -> Mapping[str, str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hindsight_aws.banks.config import resolve
 from hindsight_aws.cli.preflight.finding import Finding, not_known, ok, warning, wrong
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.consolidate.review import review
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.settings import Settings

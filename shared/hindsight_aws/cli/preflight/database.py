@@ -43,6 +43,7 @@ def check_database(settings: Settings, admin_url: str) -> Iterator[Finding]:
         yield from _inside(inspection, is_function=is_function)
         if admin_url:
             yield from _head(admin_url)
+            yield from _indexes(admin_url)
             yield from _tenants(admin_url)
     except DatabaseUnavailable as broken:
         yield wrong(f"The database is out of reach: {broken}. See docs/runbooks/database-unavailable.md.")
@@ -51,10 +52,16 @@ def check_database(settings: Settings, admin_url: str) -> Iterator[Finding]:
 
 
 def _inside(inspection: Inspection, *, is_function: bool) -> Iterator[Finding]:
-    role = inspection.role()
+    from hindsight_aws.aws.database_login import NoToken
+
+    try:
+        role = inspection.role()
+    except NoToken as why:
+        yield not_known(f"How the database looks to HINDSIGHT_DATABASE_URL: {why}.")
+        return
     yield ok(f"The database answers, as role {role.name}.")
     yield from _clock(inspection.now())
-    yield _vector(inspection.vector_version())
+    yield _vector(inspection.vector_version(), inspection.vector_offered())
     if is_function:
         yield _bound(role)
     tables = inspection.table_count()
@@ -101,12 +108,17 @@ def _clock(database: datetime) -> Iterator[Finding]:
         )
 
 
-def _vector(version: str | None) -> Finding:
+def _vector(version: str | None, offered: str | None) -> Finding:
     if version is None:
         return wrong("The extension `vector` is missing: run `hindsight-aws migrate`, as somebody who may create it.")
     found = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if found < _LEAST_VECTOR:
         return wrong(f"The extension `vector` is {version}; 0.8 or newer is needed: ALTER EXTENSION vector UPDATE.")
+    if offered not in {None, version}:
+        return warning(
+            f"The extension `vector` is {version} and the server brings {offered}: run `hindsight-aws migrate`, or as "
+            "the extension's owner ALTER EXTENSION vector UPDATE."
+        )
     return ok(f"The extension `vector` is {version}; 0.8 or newer is needed.")
 
 
@@ -126,6 +138,25 @@ def _head(admin_url: str) -> Iterator[Finding]:
         yield wrong(f"Migrations not applied yet: {', '.join(waiting)}. Run `hindsight-aws migrate`.")
     else:
         yield ok("Every migration was applied.")
+
+
+def _indexes(admin_url: str) -> Iterator[Finding]:
+    from psycopg import Error
+
+    from hindsight_aws.store.late_indexes import half_built, unbuilt
+
+    try:
+        late, half = unbuilt(admin_url), half_built(admin_url)
+    except Error as refused:
+        yield not_known(f"Whether every index was built: the database refused to tell ({type(refused).__name__}).")
+        return
+    if late:
+        yield warning(f"Indexes not built yet: {', '.join(late)}. Run `hindsight-aws migrate --late`.")
+    for name in half:
+        if name not in late:
+            yield warning(f"Index {name} was left half-built: DROP INDEX CONCURRENTLY hindsight.{name}, and build it.")
+    if not late and not half:
+        yield ok("Every index was built.")
 
 
 def _tenants(admin_url: str) -> Iterator[Finding]:

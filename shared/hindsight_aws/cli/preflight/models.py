@@ -48,6 +48,8 @@ def check_models(settings: Settings, account: AwsAccount) -> Iterator[Finding]:
     for model, tasks in named_models(settings).items():
         yield _access(account, model, tasks, settings.aws_region)
         yield from _future(account, model)
+    for model, profile in settings.inference_profiles.items():
+        yield _profile(account, model, profile)
     if settings.hindsight_api_reranker_model:
         elsewhere = AwsAccount(settings.hindsight_rerank_region) if settings.hindsight_rerank_region else account
         region = settings.hindsight_rerank_region or settings.aws_region
@@ -69,11 +71,12 @@ def call_models(settings: Settings, clients: Any) -> Iterator[Finding]:
         try:
             if "embeddings" in tasks.split(", "):
                 clients.runtime.invoke_model(
-                    modelId=model, body=json.dumps({"inputText": "hello", "dimensions": 512, "normalize": True})
+                    modelId=clients.address(model),
+                    body=json.dumps({"inputText": "hello", "dimensions": 512, "normalize": True}),
                 )
             else:
                 clients.runtime.converse(
-                    modelId=model,
+                    modelId=clients.address(model),
                     messages=[{"role": "user", "content": [{"text": "Say hello."}]}],
                     inferenceConfig={"maxTokens": 64},
                     **_forced(model),
@@ -111,6 +114,19 @@ def _access(account: AwsAccount, model: str, tasks: str, region: str) -> Finding
     if standing.obstacles:
         return wrong(f"{model} ({tasks}) cannot be called in {region}: {'; '.join(standing.obstacles)}; {_ACCESS}.")
     return ok(f"{model} ({tasks}) may be called in {region}.")
+
+
+def _profile(account: AwsAccount, model: str, profile: str) -> Finding:
+    """Whether an application inference profile is there and leads to the model that it is to stand for."""
+    try:
+        reached = account.profile_models(profile)
+    except NotKnown as why:
+        return not_known(f"What {profile} leads to: {why}.")
+    if reached is None:
+        return wrong(f"There is no inference profile {profile} for {model}: make it, or leave it out of the option.")
+    if base_model(model) not in {base_model(arn) for arn in reached}:
+        return wrong(f"{profile} leads to {', '.join(sorted(map(base_model, reached)))}, and is named for {model}.")
+    return ok(f"{model} is called through {profile}.")
 
 
 def _future(account: AwsAccount, model: str) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from typing import Final
 from hindsight_aws.aws.account import AwsAccount, NotKnown
 from hindsight_aws.aws.dead_letters import QueueRefused, SqsDeadLetters
 from hindsight_aws.cli.preflight.finding import Finding, not_known, ok, warning, wrong
-from hindsight_aws.cli.redrive import queue_urls
+from hindsight_aws.cli.queues import queue_urls
 from hindsight_aws.settings import Settings
 
 _CONCURRENCY: Final = ("lambda", "L-B99A9384")
