@@ -26,11 +26,15 @@ FUNCTIONS: Final[Mapping[str, str]] = {
 
 FILES: Final[Mapping[str, str]] = {
     "AwsSolutions::AwsSolutions-S1": (
-        "Few functions reach the objects, which are gone within days; CloudTrail data events tell who did."
+        "Few functions reach the objects, which go in days or with their document; CloudTrail data events tell who did."
     ),
 }
 
 OBJECTS: Final = "A key holds a tenant, a bank and an id made when a file comes in; the bucket holds nothing else."
+
+COPIES: Final = (
+    "AWS Backup names its snapshots itself, looks for them among all, and asks the key of the vault that it copies to."
+)
 
 UNPROTECTED_DATABASE: Final[Mapping[str, str]] = {
     "AwsSolutions::AwsSolutions-RDS10": "Chosen: a database for development may be removed, and leaves a snapshot.",

@@ -12,10 +12,11 @@ from infra.cloud.alarm import BOTH, Alarm, Measure, Missing, Names, Sense, Share
 from infra.cloud.config import CloudConfig
 from infra.cloud.naming import logical
 from infra.cloud.own_alarms import OF_MODELS, OF_WORK
-from infra.topology import Function, Queue, Route, ScheduleTrigger, Topology
+from infra.topology import DeploymentTrigger, Function, Queue, Route, ScheduleTrigger, Topology
 
 _GIB: Final = 1024**3
 _NEAR: Final = 0.9
+_LAST_SECONDS: Final = 10
 _BYTES_PER_ACU: Final = 2 * _GIB
 _BYTES_PER_CONNECTION: Final = 9_531_392
 _MOST_CONNECTIONS: Final = 5000
@@ -98,14 +99,22 @@ def _of_function(function: Function, names: Names) -> Iterator[Alarm]:
         5,
         periods=2,
     )
+    is_run_once = any(isinstance(trigger, DeploymentTrigger) for trigger in function.triggers)
     yield Alarm(
         f"{name}Duration",
         "function-duration",
         f"The function {function.name} comes near its time limit of {function.timeout} s.",
         of_lambda(deployed, "Duration", "Maximum"),
-        int(_NEAR * function.timeout * 1000),
-        periods=3,
+        int(_near(function.timeout) * 1000),
+        # A run is measured when it ends, so a period must be as long as one.
+        minutes=max(5, function.timeout // 60),
+        periods=1 if is_run_once else 3,
     )
+
+
+def _near(limit: int) -> float:
+    """From how many seconds on a run is too near its limit: long work stops by itself fifteen seconds before it."""
+    return max(_NEAR * limit, limit - _LAST_SECONDS)
 
 
 def _of_schedules(topology: Topology, config: CloudConfig, names: Names) -> Iterator[Alarm]:
@@ -212,4 +221,5 @@ def _of_database(config: CloudConfig, cluster: str) -> Iterator[Alarm]:
         used,
         config.database_storage_gib * _GIB,
         minutes=60,
+        missing=Missing.AS_BEFORE,  # Aurora measures it when it likes, with hours between
     )

@@ -103,11 +103,13 @@ class HttpEntrance(Construct):
     def _add_routes(self, function: Deployed) -> None:
         if not function.entry.routes:
             return
+        has_default = any(route.path == DEFAULT_ROUTE for route in function.entry.routes)
         integration = HttpLambdaIntegration(
             f"{logical(function.entry.name)}Integration",
             function.alias,
             payload_format_version=api.PayloadFormatVersion.VERSION_2_0,
-            scope_permission_to_route=False,
+            # One permission for all routes names a stage, a method and a path; the default route has no method.
+            scope_permission_to_route=has_default,
         )
         for route in function.entry.routes:
             api.HttpRoute(

@@ -10,18 +10,18 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
 
-from hindsight_aws.banks.config import server_defaults
-from hindsight_aws.banks.fields import FIELDS
-from hindsight_aws.settings import Settings, WrongSetting, bank_defaults_in
 from infra.cloud.errors import ConfigError
+from infra.cloud.function_settings import check_settings, function_settings
 from infra.cloud.inference import Geography, geography_of, hides_its_models
 from infra.cloud.option_groups import (
     DatabaseOptions,
     EntranceOptions,
     NetworkOptions,
+    Region,
     Several,
     WatchOptions,
     json_in_text,
+    several_in_text,
 )
 from infra.topology import ModelUse
 
@@ -45,9 +45,7 @@ class CloudConfig(NetworkOptions, DatabaseOptions, EntranceOptions, WatchOptions
 
     profile: Profile = Field(Profile.DEV, description="Which set of defaults: cheap when idle, or ready and guarded.")
     stack_prefix: str = Field("Hindsight", pattern=r"^[A-Za-z][A-Za-z0-9-]{0,40}$", description="Name of the stacks.")
-    region: str | None = Field(
-        None, pattern=r"^[a-z]{2}(-[a-z]+)+-\d$", description="Checked against the models; the CDK's own if not given."
-    )
+    region: Region | None = Field(None, description="Checked against the models; the CDK's own if not given.")
     assets: Assets = Field(Assets.BUILT, description="Build the archives, or stand empty ones in for them.")
 
     workflow_type: Literal["STANDARD", "EXPRESS"] = Field(
@@ -65,27 +63,23 @@ class CloudConfig(NetworkOptions, DatabaseOptions, EntranceOptions, WatchOptions
         description="Schedules run this many times more rarely, as for a database of yours that pauses.",
     )
     settings: Annotated[Mapping[str, str], BeforeValidator(json_in_text)] = Field(
-        {}, description="HINDSIGHT_API_ variables of every function."
+        {}, description="HINDSIGHT_ variables of every function, by name."
     )
-    model_regions: Several = Field((), description="Regions an inference profile may reach, if not its usual.")
+    model_regions: Annotated[tuple[Region, ...], BeforeValidator(several_in_text)] = Field(
+        (), description="Regions an inference profile may reach, if not its usual."
+    )
     allowed_models: Several = Field(
         (), description="Models or profiles that settings may name and functions call (patterns with *); all if empty."
+    )
+
+    inference_profiles: Annotated[Mapping[str, str], BeforeValidator(json_in_text)] = Field(
+        {}, description="ARN of your application inference profile by the model in settings that it stands for."
     )
 
     @field_validator("settings")
     @classmethod
     def _settings_are_known(cls, given: Mapping[str, str]) -> Mapping[str, str]:
-        foreign = sorted(name for name in given if not name.startswith("HINDSIGHT_API_"))
-        if foreign:
-            raise ValueError(f"only HINDSIGHT_API_ names may be set, not {', '.join(foreign)}")
-        of_banks = {f"HINDSIGHT_API_{name.upper()}" for name in FIELDS}
-        unknown = sorted(name for name in given if name.lower() not in Settings.model_fields and name not in of_banks)
-        if unknown:
-            raise ValueError(f"no function reads {', '.join(unknown)}")
-        try:
-            server_defaults(_function_settings(given))
-        except WrongSetting as wrong:
-            raise ValueError(str(wrong)) from None
+        check_settings(given)
         return given
 
     @model_validator(mode="after")
@@ -110,10 +104,55 @@ class CloudConfig(NetworkOptions, DatabaseOptions, EntranceOptions, WatchOptions
             if geography is Geography.UNKNOWN and not self.model_regions:
                 raise ValueError(f"list the regions {model} may run in as modelRegions")
             if hides_its_models(model):
-                raise ValueError(f"{model} does not say which models are behind it: name the model or its own profile")
+                raise ValueError(
+                    f"{model} does not say which models are behind it: name the model or its own profile, "
+                    "and an application inference profile for it in inferenceProfiles"
+                )
             if self.region and self.region not in self.model_regions and not geography.serves(self.region):
                 raise ValueError(f"{model} is not offered in {self.region}: set HINDSIGHT_API_LLM_MODEL in settings")
         return self
+
+    @model_validator(mode="after")
+    def _copies_leave_the_region(self) -> Self:
+        if self.backup_copy_vault_arn is not None and self.backup_copy_vault_arn.split(":")[3] == self.region:
+            raise ValueError(f"backupCopyVaultArn must be of another region than {self.region}")
+        return self
+
+    @model_validator(mode="after")
+    def _profiles_stand_for_models(self) -> Self:
+        named = self.models(ModelUse.TEXT) | self.models(ModelUse.EMBEDDINGS)
+        for model, arn in self.inference_profiles.items():
+            if model not in named:
+                raise ValueError(f"inferenceProfiles: settings name no text or embedding model {model}")
+            if self.region and arn.split(":")[3:4] != [self.region]:
+                raise ValueError(f"inferenceProfiles: {arn} is not of {self.region}")
+        read = function_settings(self.profiles_setting).inference_profiles
+        for model, arn in self.inference_profiles.items():
+            if read.get(model) != arn:
+                raise ValueError(f"inferenceProfiles: {model}={arn} is no model and the ARN of a profile")
+        return self
+
+    @model_validator(mode="after")
+    def _reranker_is_reachable(self) -> Self:
+        theirs = self.rerank_region
+        if self.network == "endpoints" and self.region and theirs not in (None, self.region):
+            raise ValueError(
+                f"endpoints lead to {self.region} alone: a rerank model of {theirs} is reached with "
+                "network=nat-instance, or from a VPC of yours that has a way out"
+            )
+        return self
+
+    @property
+    def rerank_region(self) -> str | None:
+        """The region of the rerank model where there is one and settings name another region than the others'."""
+        settings = function_settings(self.settings)
+        return settings.hindsight_rerank_region if settings.hindsight_api_reranker_model else None
+
+    @property
+    def profiles_setting(self) -> dict[str, str]:
+        """The variable that tells functions through which profiles they call models; none where there are none."""
+        pairs = ",".join(f"{model}={arn}" for model, arn in sorted(self.inference_profiles.items()))
+        return {"HINDSIGHT_INFERENCE_PROFILES": pairs} if pairs else {}
 
     @property
     def database_pauses(self) -> bool:
@@ -122,7 +161,7 @@ class CloudConfig(NetworkOptions, DatabaseOptions, EntranceOptions, WatchOptions
 
     def models(self, use: ModelUse) -> frozenset[str]:
         """The model or inference-profile ids that functions with this use call; none where it is switched off."""
-        settings = _function_settings(self.settings)
+        settings = function_settings(self.settings)
         match use:
             case ModelUse.TEXT if settings.hindsight_api_llm_provider == "none":
                 return frozenset()
@@ -165,7 +204,7 @@ def read_config(context: Mapping[str, object]) -> CloudConfig:
 
     Raises: ConfigError.
     """
-    given = {name: value for name, value in context.items() if name.isidentifier()}
+    given = {name: value for name, value in context.items() if name.isidentifier() or _meant(name)}
     profile = given.get("profile", Profile.DEV)
     if profile not in [str(known) for known in Profile]:
         raise ConfigError(f"profile must be dev or prod, not {profile!r}")
@@ -180,7 +219,8 @@ def _sentences(wrong: ValidationError) -> Iterator[str]:
         name = ".".join(str(part) for part in error["loc"])
         message = error["msg"].removeprefix("Value error, ")
         if error["type"] == "extra_forbidden":
-            yield f"{name} is no option"
+            meant = _meant(name)
+            yield f"{name} is no option" + (f": write {meant}" if meant else "")
         elif not name:
             yield message
         elif isinstance(error["input"], str | int | float):
@@ -189,12 +229,13 @@ def _sentences(wrong: ValidationError) -> Iterator[str]:
             yield f"{name}: {message}"
 
 
-def _function_settings(given: Mapping[str, str]) -> Settings:
-    """The settings as a function will read them. Raises: ValueError, naming the variable."""
-    try:
-        own = {name.lower(): value for name, value in given.items() if name.lower() in Settings.model_fields}
-        return Settings.model_validate({**own, "bank_defaults": bank_defaults_in(given)})
-    except ValidationError as wrong:
-        # What a rule over several settings says names them itself.
-        sentences = [": ".join([*(str(at).upper() for at in each["loc"][:1]), each["msg"]]) for each in wrong.errors()]
-        raise ValueError("; ".join(sentences)) from None
+def _meant(name: str) -> str | None:
+    """The option whose letters these are, whatever is between them."""
+    plain = _letters(name)
+    return next(
+        (each for field in CloudConfig.model_fields.values() if _letters(each := str(field.alias)) == plain), None
+    )
+
+
+def _letters(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())

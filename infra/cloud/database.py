@@ -15,6 +15,7 @@ from infra.cloud.database_access import ADMINISTRATOR, DatabaseAccess
 from infra.cloud.network import POSTGRES_PORT, Network
 from infra.cloud.retention import retention
 
+_ENGINE: Final = rds.AuroraPostgresEngineVersion.VER_18_4
 _PARAMETERS: Final = {
     "rds.force_ssl": "1",
     # A violated constraint's DETAIL and a statement's parameters would bring stored text into the log.
@@ -61,6 +62,7 @@ class Database(Construct):
             resource_id=str(self.cluster.cluster_resource_identifier),
             secret=str(secret.secret_arn),
             cluster=str(self.cluster.cluster_identifier),
+            engine=_ENGINE.aurora_postgres_full_version,
         )
 
     def _cluster(self, identifier: str, config: CloudConfig, network: Network, key: kms.Key) -> rds.DatabaseCluster:
@@ -68,7 +70,7 @@ class Database(Construct):
             self,
             "Cluster",
             cluster_identifier=identifier,
-            engine=rds.DatabaseClusterEngine.aurora_postgres(version=rds.AuroraPostgresEngineVersion.VER_18_4),
+            engine=rds.DatabaseClusterEngine.aurora_postgres(version=_ENGINE),
             parameters=_PARAMETERS,
             default_database_name=self._name,
             credentials=rds.Credentials.from_username(ADMINISTRATOR),

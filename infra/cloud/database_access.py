@@ -20,7 +20,7 @@ class DatabaseAccess:
     """Where a database is, what IAM calls it, and where its administrator's password is kept.
 
     `cluster`: the identifier under which CloudWatch knows it, when it is ours to watch. `secret_key`: the key of the
-    secret, when that is not the account's default one.
+    secret, when that is not the account's default one. `engine`: its version, where we choose it.
     """
 
     host: str
@@ -30,6 +30,7 @@ class DatabaseAccess:
     secret: str
     secret_key: str | None = None
     cluster: str | None = None
+    engine: str = ""
 
     def url(self, role: DatabaseRole) -> str:
         """The connection string of a function with that role, without a password."""

@@ -1,4 +1,4 @@
-"""The bucket of uploaded files: encrypted, private, TLS only, and emptied by time. Made by the stateful stack."""
+"""The bucket of uploaded files: encrypted, private, TLS only; what is not kept goes in days. In the stateful stack."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -12,9 +12,19 @@ from constructs import Construct
 from hindsight_aws.ports.marks import SWEPT, TOUCHED
 from infra.topology import Bucket, FileUse, Function
 
-_OBJECTS: Final = "tenants/*"
-_ACTIONS: Final = {FileUse.PUT: "s3:PutObject", FileUse.GET: "s3:GetObject", FileUse.DELETE: "s3:DeleteObject"}
-_USE_OF_KEY: Final = {FileUse.PUT: "kms:GenerateDataKey", FileUse.GET: "kms:Decrypt"}
+_ACTIONS: Final = {
+    FileUse.PUT: "s3:PutObject",
+    FileUse.GET: "s3:GetObject",
+    FileUse.DELETE: "s3:DeleteObject",
+    FileUse.KEEP: "s3:PutObject",
+    FileUse.FORGET: "s3:DeleteObject",
+}
+_OF_LASTING: Final = frozenset({FileUse.KEEP, FileUse.FORGET})
+_USE_OF_KEY: Final = {
+    FileUse.PUT: "kms:GenerateDataKey",
+    FileUse.GET: "kms:Decrypt",
+    FileUse.KEEP: "kms:GenerateDataKey",
+}
 
 
 class Files(Construct):
@@ -37,14 +47,13 @@ class Files(Construct):
             minimum_tls_version=1.2,
             versioned=False,
             lifecycle_rules=[
-                s3.LifecycleRule(
-                    expiration=Duration.days(bucket.keep_days),
-                    abort_incomplete_multipart_upload_after=Duration.days(1),
-                )
+                s3.LifecycleRule(expiration=Duration.days(bucket.keep_days), prefix=bucket.passing),
+                s3.LifecycleRule(abort_incomplete_multipart_upload_after=Duration.days(1)),
             ],
             removal_policy=RemovalPolicy.RETAIN,
         )
-        self.own_objects = str(self.bucket.arn_for_objects(_OBJECTS))
+        self._passing, self._lasting = f"{bucket.passing}*", f"{bucket.lasting}*"
+        self.own_objects = tuple(str(self.bucket.arn_for_objects(each)) for each in (self._passing, self._lasting))
         self.marks = tuple(str(self.bucket.arn_for_objects(mark)) for mark in (TOUCHED, SWEPT))
         # Exported under a name of ours, by which the finding that acknowledges it can be told.
         self._export = f"{stack.stack_name}FilesArn"
@@ -56,17 +65,26 @@ class Files(Construct):
         return str(self.bucket.bucket_name)
 
     @property
-    def wildcard(self) -> str:
-        """The finding about `statements`: a key is a tenant's and a bank's, which no role knows beforehand."""
-        return f"AwsSolutions::AwsSolutions-IAM5[Resource::{self._export}/{_OBJECTS}]"
+    def wildcards(self) -> tuple[str, ...]:
+        """The findings about `statements`: a key is a tenant's and a bank's, which no role knows beforehand."""
+        objects = (self._passing, self._lasting)
+        return tuple(f"AwsSolutions::AwsSolutions-IAM5[Resource::{self._export}/{each}]" for each in objects)
 
     def statements(self, function: Function) -> list[iam.PolicyStatement]:
         """Permission to do with objects what the table says, and with the key what that takes."""
         if not function.files:
             return []
-        objects = f"{self._arn}/{_OBJECTS}"
+        passing, lasting = f"{self._arn}/{self._passing}", f"{self._arn}/{self._lasting}"
+        reached = {
+            passing: [use for use in function.files if use not in _OF_LASTING],
+            lasting: [use for use in function.files if use in _OF_LASTING],
+        }
         return [
-            iam.PolicyStatement(actions=[_ACTIONS[use] for use in function.files], resources=[objects]),
+            *(
+                iam.PolicyStatement(actions=[_ACTIONS[use] for use in uses], resources=[objects])
+                for objects, uses in reached.items()
+                if uses
+            ),
             *self._key_for(function.files),
         ]
 
@@ -84,7 +102,7 @@ class Files(Construct):
 
     def _key_for(self, uses: Iterable[FileUse]) -> list[iam.PolicyStatement]:
         """What these uses take of the key, through S3 alone."""
-        used = [_USE_OF_KEY[use] for use in uses if use in _USE_OF_KEY]
+        used = sorted({_USE_OF_KEY[use] for use in uses if use in _USE_OF_KEY})
         by_s3 = {"StringEquals": {"kms:ViaService": f"s3.{Aws.REGION}.amazonaws.com"}}
         through = iam.PolicyStatement(actions=used, resources=[self._key.key_arn], conditions=by_s3) if used else None
         return [] if through is None else [through]

@@ -17,6 +17,7 @@ from infra.cloud.assets import AssetSource
 from infra.cloud.config import CloudConfig
 from infra.cloud.database_access import DatabaseAccess
 from infra.cloud.files import Files
+from infra.cloud.loops import functions_in_a_loop
 from infra.cloud.naming import logical
 from infra.cloud.network import Network
 from infra.cloud.permissions import function_role, model_statements
@@ -79,6 +80,7 @@ class Functions(Construct):
         self._assets = assets
         self._around = around
         self._layers = self._make_layers(topology)
+        self._loops = functions_in_a_loop(topology)
         self.deployed: Mapping[str, Deployed] = {entry.name: self._deploy(entry) for entry in topology.functions}
         for entry, trigger in topology.each(QueueTrigger):
             self._consume(self.deployed[entry.name], trigger)
@@ -103,7 +105,6 @@ class Functions(Construct):
             place, "Log", retention=retention(self._config.log_days), removal_policy=RemovalPolicy.DESTROY
         )
         role = function_role(place, "Role", log=log, statements=self._statements(entry), in_network=not entry.internet)
-        is_scheduled = any(isinstance(trigger, ScheduleTrigger) for trigger in entry.triggers)
         function = lambda_.Function(
             place,
             "Function",
@@ -126,9 +127,16 @@ class Functions(Construct):
             vpc_subnets=None if entry.internet else self._subnets(),
             security_groups=None if entry.internet else self._groups(entry),
             snap_start=self._snapshot(entry),
-            current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),
+            # Rows bound the work, not rounds: what waits out an outage wakes itself more than sixteen times.
+            recursive_loop=lambda_.RecursiveLoop.ALLOW if entry.name in self._loops else None,
+            # A version of a deployment that failed must go: Lambda would not publish the same code a second time.
+            current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE),
         )
-        alias = lambda_.Alias(
+        return Deployed(entry, function, self._alias(place, entry, function), role)
+
+    def _alias(self, place: Construct, entry: Function, function: lambda_.Function) -> lambda_.Alias:
+        is_scheduled = any(isinstance(trigger, ScheduleTrigger) for trigger in entry.triggers)
+        return lambda_.Alias(
             place,
             "Alias",
             alias_name=ALIAS,
@@ -137,7 +145,6 @@ class Functions(Construct):
             retry_attempts=0 if is_scheduled else None,
             on_failure=SqsDestination(self._around.undelivered) if is_scheduled else None,
         )
-        return Deployed(entry, function, alias, role)
 
     def _statements(self, entry: Function) -> list[iam.PolicyStatement]:
         role = entry.database_role
@@ -189,6 +196,8 @@ class Functions(Construct):
             variables["HINDSIGHT_DATABASE_SECRET_ARN"] = around.database.secret
         if entry.files and around.files is not None:
             variables[around.files.setting] = around.files.bucket_name
+        if entry.models:
+            variables |= self._config.profiles_setting
         variables |= self._marks(entry)
         for queue in entry.sends_to:
             variables[around.queues.setting(queue)] = around.queues.url(queue)

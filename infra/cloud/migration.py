@@ -71,8 +71,13 @@ class Migration(Construct):
             "Schema",
             resource_type="Custom::Schema",
             service_token=provider.service_token,
-            # A database that takes the place of another has the schema of its own past, or none.
-            properties={"Digest": schema_digest(), "Database": f"{self._database.resource_id}/{self._database.name}"},
+            # A database that takes the place of another has the schema of its own past, or none; one whose engine was
+            # upgraded still has the extensions of before.
+            properties={
+                "Digest": schema_digest(),
+                "Database": f"{self._database.resource_id}/{self._database.name}",
+                "Engine": self._database.engine,
+            },
         )
 
 

@@ -14,14 +14,14 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.cloud.config import CloudConfig
+from infra.cloud.endpoints import called_services
 from infra.cloud.nat import NatInstances
 from infra.cloud.retention import retention
-from infra.topology import DatabaseRole, ModelUse, Topology
+from infra.topology import Topology
 
 POSTGRES_PORT: Final = 5432
 _HTTPS: Final = 443
 _ZONES: Final = 2
-_SERVICE: Final = ec2.InterfaceVpcEndpointAwsService
 _ISOLATED: Final = "isolated"
 _EGRESS: Final = "egress"
 _PUBLIC: Final = "public"
@@ -113,10 +113,12 @@ class Network(Construct):
 
     def _add_endpoints(self, topology: Topology) -> None:
         zones = ec2.SubnetSelection(subnets=list(self.function_subnets)[: self._config.endpoint_zones])
-        for called, service in _called_services(topology, self._config).items():
-            self.vpc.add_interface_endpoint(
-                called, service=service, subnets=zones, open=False, security_groups=[self.endpoints]
+        for name, called in called_services(topology, self._config).items():
+            endpoint = self.vpc.add_interface_endpoint(
+                name, service=called.service, subnets=zones, open=False, security_groups=[self.endpoints]
             )
+            for statement in called.statements():
+                endpoint.add_to_policy(statement)
 
     def _add_files(self, topology: Topology) -> None:
         """A gateway endpoint, which costs nothing, and a group for the functions that may use it.
@@ -152,21 +154,3 @@ class Network(Construct):
 
 def _subnets(name: str, kind: ec2.SubnetType, size: int) -> ec2.SubnetConfiguration:
     return ec2.SubnetConfiguration(name=name, subnet_type=kind, cidr_mask=size)
-
-
-def _called_services(topology: Topology, config: CloudConfig) -> dict[str, ec2.InterfaceVpcEndpointAwsService]:
-    """The endpoints that the table's functions need, by construct id; each costs by the hour."""
-    functions = topology.functions
-    uses = {use for function in functions for use in function.models if config.models(use)}
-    wanted = {
-        "BedrockRuntime": (_SERVICE.BEDROCK_RUNTIME, bool(uses & {ModelUse.TEXT, ModelUse.EMBEDDINGS})),
-        "BedrockAgentRuntime": (_SERVICE.BEDROCK_AGENT_RUNTIME, ModelUse.RERANK in uses),
-        "Sqs": (_SERVICE.SQS, any(function.sends_to for function in functions)),
-        "Kms": (_SERVICE.KMS, any(function.signs for function in functions)),
-        "StepFunctions": (_SERVICE.STEP_FUNCTIONS, any(function.starts for function in functions)),
-        "SecretsManager": (
-            _SERVICE.SECRETS_MANAGER,
-            any(function.database_role is DatabaseRole.MIGRATE for function in functions),
-        ),
-    }
-    return {name: service for name, (service, is_called) in wanted.items() if is_called}

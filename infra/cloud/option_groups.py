@@ -39,6 +39,9 @@ def several_in_text(value: object) -> object:
 
 Days = Annotated[RetentionDays, BeforeValidator(number_in_text)]
 Several = Annotated[tuple[str, ...], BeforeValidator(several_in_text)]
+Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+_Subnet = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]+$")]
+_RouteTable = Annotated[str, Field(pattern=r"^rtb-[0-9a-f]+$")]
 
 
 class Options(BaseModel):
@@ -62,8 +65,12 @@ class NetworkOptions(Options):
         description="How functions reach AWS: interface endpoints, a NAT instance, or what your own VPC has.",
     )
     vpc_id: str | None = Field(None, pattern=r"^vpc-[0-9a-f]{8,17}$", description="Your own VPC, instead of a new one.")
-    subnet_ids: Several = Field((), description="Private subnets of your VPC, two or more, each in another zone.")
-    route_table_ids: Several = Field((), description="The route table of each of these subnets, for the way to S3.")
+    subnet_ids: Annotated[tuple[_Subnet, ...], BeforeValidator(several_in_text)] = Field(
+        (), description="Private subnets of your VPC, two or more, each in another zone."
+    )
+    route_table_ids: Annotated[tuple[_RouteTable, ...], BeforeValidator(several_in_text)] = Field(
+        (), description="The route table of each of these subnets, for the way to S3."
+    )
     endpoint_zones: int = Field(
         1, ge=1, le=2, description="Availability zones with interface endpoints or a NAT instance; each costs."
     )
@@ -79,6 +86,8 @@ class NetworkOptions(Options):
             return self
         if len(self.subnet_ids) < 2:
             raise ValueError("vpcId needs subnetIds: two or more, each in another zone")
+        if len(set(self.subnet_ids)) < len(self.subnet_ids):
+            raise ValueError("subnetIds names one twice")
         if self.network == "nat-instance":
             raise ValueError(
                 "a NAT instance is made in a new network only: with vpcId say network=endpoints or existing"
@@ -102,6 +111,11 @@ class DatabaseOptions(Options):
         description="Snapshot (name or ARN) that a new database begins as; keep it for as long as the stack lives.",
     )
     backup_days: int = Field(7, ge=1, le=35, description="How far back the database can be restored.")
+    backup_copy_vault_arn: str | None = Field(
+        None,
+        pattern=r"^arn:aws[a-z-]*:backup:[a-z0-9-]+:\d{12}:backup-vault:[A-Za-z0-9_-]{2,50}$",
+        description="Backup vault of yours in another region, into which the database is copied daily.",
+    )
     deletion_protection: bool = Field(False, description="Refuse to delete the database and its stack.")
 
     database_host: str | None = Field(None, pattern=_HOST_NAME, description="Your own database, instead of a new one.")
@@ -142,6 +156,8 @@ class DatabaseOptions(Options):
             return self
         if self.database_snapshot is not None:
             raise ValueError("databaseSnapshot is for a database that is made here, not for a databaseHost")
+        if self.backup_copy_vault_arn is not None:
+            raise ValueError("backupCopyVaultArn is for a database that is made here, not for a databaseHost")
         missing = [name for name, value in facts.items() if value is None]
         if missing:
             raise ValueError(f"databaseHost needs {', '.join(missing)} too")

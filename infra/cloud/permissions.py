@@ -4,6 +4,7 @@ Called by functions.py. The few statements that AWS accepts on all resources onl
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from aws_cdk import Aws
@@ -43,10 +44,26 @@ def service_of_this_account(service: str) -> iam.IPrincipal:
     return iam.ServicePrincipal(service, conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}})
 
 
+def callable_arns(uses: Iterable[ModelUse], config: CloudConfig) -> list[str]:
+    """Every ARN that must be allowed for calling the models of these uses, and no other.
+
+    One that is called through an application inference profile takes the profile and all that is behind it.
+    """
+    called = {(model, _home(use, config)) for use in uses for model in config.models(use)}
+    profiles = config.inference_profiles
+    arns = {arn for model, home in called for arn in model_arns(model, home, config.model_regions)}
+    return sorted(arns | {profiles[model] for model, _ in called if model in profiles})
+
+
+def _home(use: ModelUse, config: CloudConfig) -> Home:
+    """Where a model of that use is asked for: here, unless settings name a region for rerank models."""
+    elsewhere = config.rerank_region if use is ModelUse.RERANK else None
+    return _HERE if elsewhere is None else replace(_HERE, region=elsewhere)
+
+
 def model_statements(function: Function, config: CloudConfig) -> list[iam.PolicyStatement]:
     """Permission to call exactly the models that the configuration names for the function's uses."""
-    called = sorted({model for use in function.models for model in config.models(use)})
-    arns = sorted({arn for model in called for arn in model_arns(model, _HERE, config.model_regions)})
+    arns = callable_arns(function.models, config)
     statements = [iam.PolicyStatement(actions=["bedrock:InvokeModel"], resources=arns)] if arns else []
     if ModelUse.RERANK in function.models and config.models(ModelUse.RERANK):
         statements.append(iam.PolicyStatement(actions=["bedrock:Rerank"], resources=["*"]))

@@ -14,6 +14,7 @@ from infra.cloud.api import FunctionUrls, HttpEntrance, Issuer
 from infra.cloud.assets import AssetSource
 from infra.cloud.budget import Budget
 from infra.cloud.config import CloudConfig
+from infra.cloud.copies import Copies
 from infra.cloud.dashboard import Dashboard
 from infra.cloud.database import Database
 from infra.cloud.database_access import DatabaseAccess, operators_database
@@ -54,7 +55,7 @@ class StatefulStack(Stack):
         if topology.bucket is not None:
             self.files = Files(self, "Files", bucket=topology.bucket, key=self.key)
             marks = self.files.marks if config.database_pauses else ()
-            self.network.allow_files(self.files.own_objects, *marks)
+            self.network.allow_files(*self.files.own_objects, *marks)
             acknowledge(self.files, acknowledged.FILES)
         self.signing = signing_of(self, topology)
         self.database = operators_database(config) or self._make_database(config)
@@ -63,6 +64,12 @@ class StatefulStack(Stack):
         made = Database(self, "Database", config=config, network=self.network, key=self.key)
         if not config.deletion_protection:
             acknowledge(made, acknowledged.UNPROTECTED_DATABASE)
+        if config.backup_copy_vault_arn is not None:
+            arn = str(made.cluster.cluster_arn)
+            copies = Copies(
+                self, "Copies", config=config, cluster=arn, key=self.key, vault_arn=config.backup_copy_vault_arn
+            )
+            acknowledge(copies, dict.fromkeys(copies.wildcards, acknowledged.COPIES))
         return made.access
 
 
@@ -102,7 +109,7 @@ class StatelessStack(Stack):
             self, "Migration", topology=topology, config=config, deployed=deployed, database=stateful.database
         )
         if stateful.files is not None:
-            acknowledge(functions, {stateful.files.wildcard: acknowledged.OBJECTS})
+            acknowledge(functions, dict.fromkeys(stateful.files.wildcards, acknowledged.OBJECTS))
         for construct, findings in (
             (functions, acknowledged.FUNCTIONS),
             (queues, acknowledged.QUEUES),

@@ -37,6 +37,8 @@ _FIREWALL: Final = {
     "functionUrls": "false",
 }
 _TOKENS: Final = {"jwtIssuer": "https://id.example.com/", "jwtAudience": "memory,agents"}
+APPLICATION_PROFILE: Final = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4"
+_PROFILES: Final = {"inferenceProfiles": json.dumps({"us.anthropic.claude-sonnet-4-6": APPLICATION_PROFILE})}
 _RERANK: Final = {"settings": json.dumps({"HINDSIGHT_API_RERANKER_MODEL": "cohere.rerank-v3-5:0"})}
 
 EVERYTHING: Final[Context] = {
@@ -48,11 +50,13 @@ EVERYTHING: Final[Context] = {
     "alarmTopicArn": "arn:aws:sns:eu-central-1:123456789012:pager",
     "budgetUsd": "500",
     "databaseSnapshot": "as-of-ten",
+    "backupCopyVaultArn": "arn:aws:backup:eu-west-1:123456789012:backup-vault:copies",
     "hostedZoneId": "Z0123456789ABC",
     "jwtDomainName": "tokens.example.com",
     **_DOMAIN,
     **_TOKENS,
     **_RERANK,
+    **_PROFILES,
 }
 THEIRS: Final[Context] = {"profile": "dev", "network": "existing", **_VPC, **_THEIRS, **_FIREWALL}
 

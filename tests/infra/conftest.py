@@ -18,6 +18,7 @@ import pytest
 from tests.infra.templates import DATA, SERVICE, Template
 
 ROOT = Path(__file__).resolve().parents[2]
+_PATIENCE_S = 900
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +60,13 @@ def _ran(*command: str, timeout: int, **more: str) -> tuple[subprocess.Completed
 def synthesise(folder: Path, *context: str) -> Synthesis:
     """Runs `python -m infra.app` with that context, an empty PATH and no way to a network."""
     pairs = [word for pair in ("assets=stub", *context) for word in ("-c", pair)]
-    ran, seconds = _ran("infra.app", *pairs, timeout=240, CDK_OUTDIR=str(folder))
+    ran, seconds = _ran("infra.app", *pairs, timeout=_PATIENCE_S, CDK_OUTDIR=str(folder))
     return Synthesis(ran.returncode, ran.stdout + ran.stderr, folder, seconds)
 
 
 def combine(folder: Path, *names: str) -> dict[str, str]:
     """Synthesises those of tests/infra/combinations.py into folders of their names; what refused, and why."""
-    ran, _ = _ran("tests.infra.combinations", str(folder), *names, timeout=600)
+    ran, _ = _ran("tests.infra.combinations", str(folder), *names, timeout=_PATIENCE_S)
     assert ran.returncode == 0, ran.stderr
     refused: dict[str, str] = json.loads(ran.stdout)
     return refused

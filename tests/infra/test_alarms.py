@@ -1,13 +1,15 @@
 """Alarms: each entry of the table has one, each has a runbook, silence means the right thing, and they are few."""
 
+from pathlib import Path
+
 import pytest
 
 from infra.cloud.alarm import Alarm, Missing, Names, Share
 from infra.cloud.alarms import alarms, most_connections
 from infra.cloud.config import Profile, read_config
 from infra.cloud.naming import logical
-from infra.topology import TOPOLOGY
-from tests.infra.conftest import ROOT
+from infra.topology import TOPOLOGY, DeploymentTrigger, Function
+from tests.infra.conftest import ROOT, Synthesis
 from tests.infra.templates import Template
 
 _RUNBOOKS = ROOT / "docs" / "runbooks"
@@ -23,26 +25,19 @@ def _table(profile: str, **options: str) -> list[Alarm]:
     return alarms(TOPOLOGY, read_config({"profile": profile, **options}), deployed)
 
 
-@pytest.mark.parametrize(
-    ("options", "is_warned"),
-    [
-        pytest.param({"profile": "prod"}, True, id="prod alone"),
-        pytest.param({"profile": "prod", "alarmEmail": "watch@company.example"}, False, id="prod with an address"),
-        pytest.param({"profile": "dev"}, False, id="dev"),
-    ],
-)
-def test_production_whose_alarms_tell_nobody_is_warned(options: dict[str, str], is_warned: bool) -> None:
-    from aws_cdk import App, Stack
-    from aws_cdk import aws_kms as kms
-    from aws_cdk.assertions import Annotations, Match
+def test_production_whose_alarms_tell_nobody_is_warned(prod: Synthesis, options: Path) -> None:
+    deployments = {"prod alone": prod.folder, "with an address": options / "everything", "dev": options / "theirs"}
 
-    from infra.cloud.alerting import Alerting
+    told = {name: _warned(folder) for name, folder in deployments.items()}
 
-    stack = Stack(App(), "Watched")
-    Alerting(stack, "Alarms", config=read_config(options), alarms=[], key=kms.Key(stack, "Key"))
+    assert told == {"prod alone": 1, "with an address": 0, "dev": 0}
 
-    told = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("Alarms tell nobody.*"))
-    assert bool(told) is is_warned
+
+def _warned(folder: Path) -> int:
+    """In how many places the synthesis left this warning for the command line to show."""
+    noted = [file.read_text(encoding="utf-8") for file in folder.glob("*.metadata.json")]
+    assert noted
+    return "".join(noted).count("Alarms tell nobody")
 
 
 def test_every_queue_function_and_workflow_is_watched_in_production() -> None:
@@ -103,11 +98,39 @@ def test_a_runbook_says_what_it_means_how_to_look_what_to_do_and_when_to_escalat
     assert f"]({runbook}.md)" in (_RUNBOOKS / "README.md").read_text(encoding="utf-8")
 
 
+def test_a_runbook_looks_for_runs_that_were_cut_off_where_lambda_says_so() -> None:
+    """In JSON, as our functions log, a run's report has its status; the sentence of old is written no more."""
+    asking = {page.stem: page.read_text(encoding="utf-8") for page in _RUNBOOKS.glob("*.md")}
+
+    assert [name for name, text in asking.items() if "Task timed out" in text or "Runtime exited" in text] == []
+    assert {name for name, text in asking.items() if 'record.status != "success"' in text} == {
+        "dead-letters", "function-errors", "undelivered",
+    }  # fmt: skip
+
+
 def test_the_profiles_databases_allow_the_connections_that_the_functions_may_open() -> None:
     opened = sum(entry.max_concurrency for entry in TOPOLOGY.functions if entry.database_role is not None)
 
     for profile in Profile:
         assert most_connections(read_config({"profile": profile.value})) > opened
+
+
+@pytest.mark.parametrize("entry", TOPOLOGY.functions, ids=lambda entry: str(entry.name))
+def test_a_run_near_its_limit_is_told_of_and_one_that_stops_by_itself_is_not(entry: Function) -> None:
+    """A run is measured once, when it ends; workers of long work stop 15 s before their limit."""
+    [alarm] = [each for each in _table("prod") if each.name == f"{logical(entry.name)}Duration"]
+
+    is_run_once = any(isinstance(trigger, DeploymentTrigger) for trigger in entry.triggers)
+    assert alarm.threshold < entry.timeout * 1000
+    assert entry.timeout < 300 or alarm.threshold > (entry.timeout - 15) * 1000
+    assert alarm.minutes * 60 >= entry.timeout
+    assert alarm.periods == (1 if is_run_once else 3)
+
+
+def test_a_measurement_that_comes_hours_apart_leaves_its_alarm_as_it_was() -> None:
+    [storage] = [alarm for alarm in _table("prod") if alarm.name == "DatabaseStorage"]
+
+    assert storage.missing is Missing.AS_BEFORE
 
 
 def test_a_schedule_that_is_stretched_is_silent_only_after_as_many_of_its_own_intervals() -> None:

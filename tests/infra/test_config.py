@@ -8,6 +8,10 @@ from infra.cloud.describe import PAGE, with_table
 from infra.cloud.errors import ConfigError
 from infra.topology import ModelUse
 
+_PROFILE = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/"
+_VAULT = "arn:aws:backup:us-east-1:123456789012:backup-vault:copies"
+_TITAN = "amazon.titan-embed-text-v2:0"
+
 
 def test_profiles_differ_in_what_idles_and_what_is_guarded() -> None:
     dev = read_config({})
@@ -51,7 +55,24 @@ def test_the_cdks_own_context_is_passed_over() -> None:
         ({"databseReaders": "1"}, "databseReaders is no option"),
         ({"logDays": "31"}, "logDays: "),
         ({"settings": "{"}, "settings: "),
-        ({"settings": {"PATH": "x"}}, "only HINDSIGHT_API_ names may be set, not PATH"),
+        ({"settings": {"PATH": "x"}}, "only HINDSIGHT_ names may be set, not PATH"),
+        ({"settings": {"HINDSIGHT_DATABASE_URL": "x"}}, "the deployment itself sets HINDSIGHT_DATABASE_URL"),
+        ({"settings": {"HINDSIGHT_ENVIRONMENT": "local"}}, "the deployment itself sets HINDSIGHT_ENVIRONMENT"),
+        ({"settings": {"HINDSIGHT_QUEUE_INGEST_URL": "x"}}, "the deployment itself sets HINDSIGHT_QUEUE_INGEST_URL"),
+        (
+            {"settings": {"HINDSIGHT_API_JWT_ISSUER": "https://x"}},
+            "the deployment itself sets HINDSIGHT_API_JWT_ISSUER",
+        ),
+        ({"settings": {"HINDSIGHT_bucket": "x"}}, "names are written in capitals, not HINDSIGHT_bucket"),
+        ({"settings": {"HINDSIGHT_VOLATILE_TAGS": "session:"}}, "HINDSIGHT_VOLATILE_TAGS: "),
+        ({"settings": {"HINDSIGHT_TRACING": "on"}}, "HINDSIGHT_TRACING: "),
+        (
+            {"inferenceProfiles": {_TITAN: f"{_PROFILE}a,x={_PROFILE}b"}},
+            f"inferenceProfiles: {_TITAN}={_PROFILE}a,x={_PROFILE}b is no model and the ARN of a profile",
+        ),
+        ({"alarm-email": "a@example.com"}, "alarm-email is no option: write alarmEmail"),
+        ({"LogDays": "14"}, "LogDays is no option: write logDays"),
+        ({"modelRegions": "mars"}, "modelRegions.0: "),
         ({"settings": {"HINDSIGHT_API_NOPE": "x"}}, "no function reads HINDSIGHT_API_NOPE"),
         ({"settings": {"HINDSIGHT_API_LLM_TIMEOUT": "-1"}}, "HINDSIGHT_API_LLM_TIMEOUT: "),
         (
@@ -77,6 +98,39 @@ def test_what_banks_inherit_from_the_server_may_be_set_for_every_function() -> N
     given = {"HINDSIGHT_API_CONSOLIDATION_STRATEGIES": strategies, "HINDSIGHT_API_OBSERVATIONS_MISSION": "Be brief."}
 
     assert read_config({"settings": given}).settings == given
+
+
+def test_what_is_no_setting_of_hindsights_own_may_be_set_too() -> None:
+    """Tracing, the least level of the log, a rerank region: docs name them, so a deployment must be able to."""
+    given = {"HINDSIGHT_TRACING": "xray", "HINDSIGHT_LOG_LEVEL": "DEBUG", "HINDSIGHT_RECALL_MOST_BANKS": "3"}
+
+    assert read_config({"settings": given}).settings == given
+
+
+def test_a_setting_is_read_as_functions_read_it() -> None:
+    """A list is JSON, as in the environment; and what is empty there is as good as not set."""
+    given = {"HINDSIGHT_MCP_ALLOWED_ORIGINS": '["https://a.example"]', "HINDSIGHT_API_LLM_MODEL": ""}
+
+    config = read_config({"settings": given})
+
+    assert config.settings == given
+    assert config.models(ModelUse.TEXT) == read_config({}).models(ModelUse.TEXT)
+
+
+def test_what_is_set_where_somebody_deploys_from_is_no_setting_of_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HINDSIGHT_API_LLM_MODEL", "us.some.model-of-mine")
+
+    assert "us.some.model-of-mine" not in read_config({}).models(ModelUse.TEXT)
+
+
+def test_a_rerank_model_of_another_region_is_out_of_reach_of_endpoints() -> None:
+    settings = {"HINDSIGHT_API_RERANKER_MODEL": "cohere.rerank-v3-5:0", "HINDSIGHT_RERANK_REGION": "us-west-2"}
+    with pytest.raises(ConfigError, match="endpoints lead to us-east-1 alone: a rerank model of us-west-2 is reached"):
+        read_config({"region": "us-east-1", "settings": settings})
+
+    assert read_config({"region": "us-west-2", "settings": settings}).rerank_region == "us-west-2"
+    with_way_out = read_config({"region": "us-east-1", "network": "nat-instance", "settings": settings})
+    assert with_way_out.rerank_region == "us-west-2"
 
 
 def test_webhooks_of_a_deployment_cannot_lead_into_a_private_network() -> None:
@@ -131,6 +185,9 @@ _RULES = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/x/1"
         ({"subnetIds": "subnet-1"}, "subnetIds and routeTableIds belong to a vpcId"),
         ({"vpcId": "vpc-1"}, "vpcId: "),
         ({**_VPC, "subnetIds": "subnet-1"}, "vpcId needs subnetIds: two or more"),
+        ({**_VPC, "subnetIds": "subnet-1,subnet-1"}, "subnetIds names one twice"),
+        ({**_VPC, "subnetIds": "subnet-1,second"}, "subnetIds.1: "),
+        ({**_VPC, "routeTableIds": "rtb-1,main"}, "routeTableIds.1: "),
         ({**_VPC, "routeTableIds": "rtb-1"}, "needs routeTableIds, one for each of subnetIds"),
         ({**_VPC, "network": "nat-instance"}, "a NAT instance is made in a new network only"),
         ({"databaseHost": "db.example.com"}, "databaseHost needs databaseResourceId, databaseSecurityGroup"),
@@ -172,6 +229,20 @@ _RULES = "arn:aws:wafv2:us-east-1:123456789012:global/webacl/x/1"
             {"settings": {"HINDSIGHT_API_LLM_MODEL": "arn:aws:bedrock:us-east-1:1:application-inference-profile/a"}},
             "does not say which models are behind it",
         ),
+        (
+            {"inferenceProfiles": {"amazon.nova-lite-v1:0": f"{_PROFILE}a1"}},
+            "settings name no text or embedding model amazon.nova-lite-v1:0",
+        ),
+        ({"inferenceProfiles": {_TITAN: "a1b2c3d4"}}, "each ARN of an application inference profile"),
+        (
+            {"region": "us-west-2", "inferenceProfiles": {_TITAN: f"{_PROFILE}a1"}},
+            "is not of us-west-2",
+        ),
+        (
+            {"region": "us-east-1", "backupCopyVaultArn": _VAULT},
+            "backupCopyVaultArn must be of another region than us-east-1",
+        ),
+        ({"backupCopyVaultArn": "arn:aws:s3:::copies"}, "backupCopyVaultArn: "),
         ({"alarmEmail": "nobody"}, "alarmEmail: "),
         ({"budgetUsd": "100"}, "budgetUsd needs a budgetEmail or an alarmEmail"),
         ({"budgetEmail": "a@example.com"}, "budgetEmail belongs to a budgetUsd"),

@@ -2,7 +2,9 @@
 
 import pytest
 
+from infra.cloud.config import read_config
 from infra.cloud.inference import Geography, Home, geography_of, model_arns
+from infra.topology import ModelUse
 
 _HOME = Home(partition="aws", region="us-east-1", account="123456789012")
 _HERE = "arn:aws:bedrock:us-east-1"
@@ -60,3 +62,12 @@ def test_a_geography_serves_its_own_regions_only(region: str) -> None:
     assert geography_of("eu.amazon.nova-pro-v1:0").serves(region)
     assert not Geography.US.serves(region)
     assert Geography.REGION.serves(region)
+
+
+def test_a_rerank_model_may_be_called_in_the_region_that_settings_name_for_it_and_nowhere_else() -> None:
+    from infra.cloud.permissions import callable_arns
+
+    settings = {"HINDSIGHT_API_RERANKER_MODEL": "cohere.rerank-v3-5:0", "HINDSIGHT_RERANK_REGION": "us-west-2"}
+    arns = callable_arns([ModelUse.RERANK], read_config({"network": "nat-instance", "settings": settings}))
+
+    assert [arn.split(":", 3)[3] for arn in arns] == ["us-west-2::foundation-model/cohere.rerank-v3-5:0"]

@@ -7,11 +7,11 @@ import pytest
 
 from infra.topology import TOPOLOGY, Route
 from tests.conftest import Dose
-from tests.infra.combinations import pairwise
+from tests.infra.combinations import APPLICATION_PROFILE, pairwise
 from tests.infra.conftest import combine
 from tests.infra.templates import DATA, SERVICE, Template, text
 
-pytestmark = [pytest.mark.synth, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.synth, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +77,29 @@ def test_a_database_begins_as_a_snapshot_beside_the_one_it_follows(
     assert "SnapshotIdentifier" not in first
 
 
+def test_the_database_is_copied_daily_into_a_vault_of_another_region_and_as_long_as_here(
+    everything: tuple[Template, Template], data: Template
+) -> None:
+    there = "arn:aws:backup:eu-west-1:123456789012:backup-vault:copies"
+    with_copies, _ = everything
+    [cluster_id] = with_copies.of_type("AWS::RDS::DBCluster")
+    [plan] = with_copies.of_type("AWS::Backup::BackupPlan").values()
+    [selection] = with_copies.of_type("AWS::Backup::BackupSelection").values()
+    [(vault_id, vault)] = with_copies.of_type("AWS::Backup::BackupVault").items()
+    [rule] = plan["BackupPlan"]["BackupPlanRule"]
+    [copied] = rule["CopyActions"]
+    role = text(selection["BackupSelection"]["IamRoleArn"]).strip("<>").removesuffix(".Arn")
+
+    assert [copied["DestinationBackupVaultArn"], copied["Lifecycle"]] == [there, {"DeleteAfterDays": 14}]
+    assert (rule["ScheduleExpression"], rule["Lifecycle"]) == ("cron(0 3 * * ? *)", {"DeleteAfterDays": 14})
+    assert [cluster_id in text(each) for each in selection["BackupSelection"]["Resources"]] == [True]
+    assert with_copies.resources[vault_id]["DeletionPolicy"] == "Retain"
+    assert "EncryptionKeyArn" in vault
+    assert with_copies.allowed(role, "backup:CopyIntoBackupVault") == {there}
+    assert "ManagedPolicyArns" not in with_copies.of_type("AWS::IAM::Role")[role]
+    assert data.of_type("AWS::Backup::BackupPlan") == {}
+
+
 def test_the_api_for_tokens_checks_one_on_every_route(everything: tuple[Template, Template]) -> None:
     _, service = everything
     [(authorizer, properties)] = service.of_type("AWS::ApiGatewayV2::Authorizer").items()
@@ -101,6 +124,22 @@ def test_functions_of_the_api_believe_claims_of_the_authorizers_issuer_alone(
 
     issuer = "https://id.example.com/"
     assert told == {function.name: issuer if function.is_api else None for function in TOPOLOGY.functions}
+
+
+def test_a_model_with_an_application_profile_takes_the_profile_and_all_that_is_behind_it(
+    everything: tuple[Template, Template], service: Template
+) -> None:
+    _, with_profile = everything
+    reflecting = with_profile.allowed(with_profile.role("reflect_step"), "bedrock:InvokeModel")
+    without = service.allowed(service.role("reflect_step"), "bedrock:InvokeModel")
+    told = {
+        name: with_profile.function(name)[1]["Environment"]["Variables"].get("HINDSIGHT_INFERENCE_PROFILES")
+        for name in ("reflect_step", "migrate")
+    }
+
+    assert {arn for arn in reflecting - without if "rerank" not in arn} == {APPLICATION_PROFILE}
+    assert without <= reflecting
+    assert told == {"reflect_step": f"us.anthropic.claude-sonnet-4-6={APPLICATION_PROFILE}", "migrate": None}
 
 
 def test_there_is_no_api_for_tokens_without_an_issuer(service: Template) -> None:

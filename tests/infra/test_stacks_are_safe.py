@@ -10,7 +10,7 @@ from tests.conftest import Dose
 from tests.infra.conftest import Synthesis, synthesise
 from tests.infra.templates import Properties, Template, listed, text
 
-pytestmark = [pytest.mark.synth, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.synth, pytest.mark.timeout(900)]
 
 _KNOW_NO_RESOURCE = {
     "bedrock:Rerank",
@@ -177,13 +177,16 @@ def test_uploaded_files_are_encrypted_private_and_gone_after_their_days(data: Te
     [(name, bucket)] = data.of_type("AWS::S3::Bucket").items()
     [policy] = data.of_type("AWS::S3::BucketPolicy").values()
     [encryption] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
-    [rule] = bucket["LifecycleConfiguration"]["Rules"]
+    expiring, cleaning = bucket["LifecycleConfiguration"]["Rules"]
 
     assert encryption["ServerSideEncryptionByDefault"]["SSEAlgorithm"] == "aws:kms"
     assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
     assert bucket["OwnershipControls"]["Rules"] == [{"ObjectOwnership": "BucketOwnerEnforced"}]
     assert TOPOLOGY.bucket is not None
-    assert (rule["ExpirationInDays"], rule["Status"]) == (TOPOLOGY.bucket.keep_days, "Enabled")
+    assert (expiring["ExpirationInDays"], expiring["Status"]) == (TOPOLOGY.bucket.keep_days, "Enabled")
+    assert expiring["Prefix"] == TOPOLOGY.bucket.passing
+    assert not TOPOLOGY.bucket.lasting.startswith(TOPOLOGY.bucket.passing)
+    assert "ExpirationInDays" not in cleaning
     assert "CorsConfiguration" not in bucket
     assert "VersioningConfiguration" not in bucket
     assert {"Bool": {"aws:SecureTransport": "false"}} in [
@@ -205,10 +208,43 @@ def test_the_way_to_s3_leads_to_the_files_alone(data: Template) -> None:
     [gateway] = gateways
     [statement] = gateway["PolicyDocument"]["Statement"]
 
-    assert text(statement["Resource"]) == f"<{bucket}.Arn>/tenants/*"
+    assert {text(each) for each in statement["Resource"]} == {
+        f"<{bucket}.Arn>/{each}/*" for each in ("tenants", "kept")
+    }
     assert set(statement["Action"]) == {"s3:PutObject", "s3:GetObject", "s3:DeleteObject"}
     assert len(open_groups) == 1
     assert "Files" in open_groups.pop()
+
+
+def test_an_endpoint_lets_through_what_functions_ask_and_of_this_account_alone(
+    data: Template, service: Template
+) -> None:
+    """Without a policy of its own an endpoint lets everybody inside ask anything of anybody's account."""
+    granted: dict[str, set[str]] = {}
+    for entry in TOPOLOGY.functions:
+        for statement in service.statements(service.role(entry.name)):
+            for action in listed(statement["Action"]):
+                granted.setdefault(action, set()).update(text(each) for each in listed(statement["Resource"]))
+    asked: dict[str, dict[str, set[str]]] = {}
+    for endpoint in data.of_type("AWS::EC2::VPCEndpoint").values():
+        if endpoint["VpcEndpointType"] != "Interface":
+            continue
+        of_one = asked.setdefault(text(endpoint["ServiceName"]).rsplit(".", 1)[-1], {})
+        for statement in endpoint["PolicyDocument"]["Statement"]:
+            assert statement["Condition"] == {"StringEquals": {"aws:PrincipalAccount": {"Ref": "AWS::AccountId"}}}
+            for action in listed(statement["Action"]):
+                of_one.setdefault(action, set()).update(text(each) for each in listed(statement["Resource"]))
+
+    assert {name: set(of_one) for name, of_one in asked.items()} == {
+        "bedrock-runtime": {"bedrock:InvokeModel"},
+        "kms": {"kms:Sign"},
+        "secretsmanager": {"secretsmanager:GetSecretValue"},
+        "sqs": {"sqs:SendMessage"},
+        "states": {"states:StartExecution"},
+    }
+    assert asked["bedrock-runtime"]["bedrock:InvokeModel"] == granted["bedrock:InvokeModel"]
+    assert all(action in granted for of_one in asked.values() for action in of_one)
+    assert not [each for of_one in asked.values() for on in of_one.values() for each in on if each == "*"]
 
 
 def test_nothing_has_a_way_to_the_internet_or_in_from_it(data: Template) -> None:

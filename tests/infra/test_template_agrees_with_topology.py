@@ -1,6 +1,7 @@
 """The deployed system is the table's: no function, route, queue, schedule or permission more, less or different."""
 
 import json
+from fnmatch import fnmatchcase
 
 import pytest
 
@@ -11,6 +12,7 @@ from infra.topology import (
     TOPOLOGY,
     DatabaseRole,
     DeploymentTrigger,
+    FileUse,
     Function,
     ModelUse,
     QueueTrigger,
@@ -20,7 +22,16 @@ from infra.topology import (
 )
 from tests.infra.templates import Template, text
 
-pytestmark = [pytest.mark.synth, pytest.mark.timeout(300)]
+_ACTIONS = {
+    FileUse.PUT: "Put",
+    FileUse.GET: "Get",
+    FileUse.DELETE: "Delete",
+    FileUse.KEEP: "Put",
+    FileUse.FORGET: "Delete",
+}
+_PREFIXES = dict.fromkeys(FileUse, "tenants/") | {FileUse.KEEP: "kept/", FileUse.FORGET: "kept/"}
+
+pytestmark = [pytest.mark.synth, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(params=TOPOLOGY.functions, ids=lambda entry: str(entry.name))
@@ -58,6 +69,16 @@ def test_a_functions_concurrency_is_bounded_where_it_is_invoked(service: Templat
     is_consumer = any(isinstance(trigger, QueueTrigger) for trigger in entry.triggers)
 
     assert reserved == (None if is_consumer else entry.max_concurrency)
+
+
+def test_only_what_wakes_itself_may_be_invoked_by_its_own_messages_without_end(
+    service: Template, entry: Function
+) -> None:
+    """Lambda takes more than sixteen rounds for a mistake, and gives the message to the dead letters."""
+    allowed = service.function(entry.name)[1].get("RecursiveLoop")
+
+    wakes_itself = {"ingest", "convert", "transfer", "consolidate", "deliver", "send"}
+    assert allowed == ("Allow" if entry.name in wakes_itself else None)
 
 
 def test_functions_that_people_wait_for_start_from_a_snapshot(service: Template, entry: Function) -> None:
@@ -123,8 +144,8 @@ def test_a_function_may_do_with_files_what_the_table_says_and_knows_the_bucket(
         if action.startswith("s3:") and statement["Effect"] == "Allow"
     }
 
-    assert granted == {f"s3:{use.value.capitalize()}Object" for use in entry.files}
-    assert service.allowed(role, "s3:") == ({"<HindsightDataFilesArn>/tenants/*"} if entry.files else set())
+    assert granted == {f"s3:{_ACTIONS[use]}Object" for use in entry.files}
+    assert service.allowed(role, "s3:") == {f"<HindsightDataFilesArn>/{_PREFIXES[use]}*" for use in entry.files}
     assert ("HINDSIGHT_BUCKET" in properties["Environment"]["Variables"]) == bool(entry.files)
     groups = properties.get("VpcConfig", {"SecurityGroupIds": []})["SecurityGroupIds"]
     assert len(groups) == (0 if entry.internet else 2 if entry.files else 1)
@@ -166,6 +187,26 @@ def test_routes_lead_where_the_table_says(service: Template) -> None:
         for function in TOPOLOGY.functions
         for route in function.routes
     }
+
+
+def test_the_api_may_invoke_a_function_for_each_of_its_routes(service: Template, entry: Function) -> None:
+    """API Gateway says for which route it asks: stage, method and path, and of the default route the stage alone."""
+    alias = service.alias(entry.name)
+    [api] = service.of_type("AWS::ApiGatewayV2::Api")
+    allowed = [
+        text(permission["SourceArn"]).rsplit(":", 1)[-1]
+        for permission in service.of_type("AWS::Lambda::Permission").values()
+        if permission["Principal"] == "apigateway.amazonaws.com" and permission["FunctionName"] == {"Ref": alias}
+    ]
+    asked = {
+        f"<{api}>/$default/{DEFAULT_ROUTE if route.path == DEFAULT_ROUTE else route.method + route.path}"
+        for route in entry.routes
+    }
+
+    refused = {name for name in asked if not any(fnmatchcase(name, pattern) for pattern in allowed)}
+
+    assert refused == set()
+    assert bool(allowed) == bool(entry.routes)
 
 
 def test_the_api_is_on_the_default_stage_logged_and_throttled(service: Template) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.infra.templates import Template
 
-pytestmark = [pytest.mark.synth, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.synth, pytest.mark.timeout(900)]
 
 _NAMES = {
     "AWS::CloudWatch::Alarm": ("AlarmName",),
@@ -48,3 +48,14 @@ def test_what_holds_data_outlives_its_stack(data: Template, service: Template) -
     assert {kind for kind, _ in kept} == set(_HOLDS_DATA)
     assert set(kept) == set(_HOLDS_DATA.items())
     assert not {resource["Type"] for resource in service.resources.values()} & set(_HOLDS_DATA)
+
+
+def test_a_version_outlives_what_follows_it_and_not_a_deployment_that_failed(service: Template) -> None:
+    """One that stayed would be in the way of the next attempt: Lambda publishes the same code only once."""
+    kept = {
+        (resource.get("DeletionPolicy"), resource.get("UpdateReplacePolicy"))
+        for resource in service.resources.values()
+        if resource["Type"] == "AWS::Lambda::Version"
+    }
+
+    assert kept == {("RetainExceptOnCreate", "Retain")}

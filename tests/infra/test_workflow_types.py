@@ -6,7 +6,7 @@ import pytest
 
 from tests.infra.templates import SERVICE, Properties, Template
 
-pytestmark = [pytest.mark.synth, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.synth, pytest.mark.timeout(900)]
 
 
 def test_standard_and_express_differ_in_their_type_alone(service: Template, options: Path) -> None:  # [X089]

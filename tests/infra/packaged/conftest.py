@@ -54,7 +54,7 @@ class Shipped:
         said = self.mounted.folder / f"{function}.{pid}.json"
         os.kill(pid, signal.SIGCONT)  # it may be frozen
         os.kill(pid, signal.SIGUSR1)
-        give_up_at = time.monotonic() + 10
+        give_up_at = time.monotonic() + 60
         while not said.exists():
             assert time.monotonic() < give_up_at, f"{function} does not say what it has imported"
             time.sleep(0.01)

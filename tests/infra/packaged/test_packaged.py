@@ -286,9 +286,10 @@ def test_lambdas_own_runtime_takes_each_api_function_through_its_snapshot(shippe
     assert {"boto3", "hindsight_aws.aws.bedrock", "hindsight_aws.store.recall"} <= imported.keys()
 
 
+@pytest.mark.timeout(900)
 def test_a_storm_loses_nothing_and_its_backlog_drains(world: World, dose: Dose, seed: int) -> None:
     """A little of `python -m tests.bench chaos`; its whole in the deep dose."""
-    little = Chaos(minutes=4, speed=60, retains=6, restarts=1, kill_every=2, patience=90, waiting=0, seed=seed)
+    little = Chaos(minutes=4, speed=60, retains=6, restarts=1, kill_every=2, patience=300, waiting=0, seed=seed)
 
     after = strike(world, little if dose == "small" else Chaos(seed=seed), sys.stdout.write)
 
