@@ -1,1 +1,4 @@
-"""Banks and their settings: create, describe, configure, delete.  Called by api/; calls ports/banks."""
+"""Banks as a whole: create, describe, configure, name, template, preview, delete.
+
+Called by api/; calls the rooms that a bank's parts belong to.  What a bank is set to is read in configuration/.
+"""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hindsight_aws.access import bank_not_found, require, require_bank, require_whole_bank, sees_bank
-from hindsight_aws.banks.config import BankConfig, changed, resolve
-from hindsight_aws.banks.profile import BankProfile, profile
+from hindsight_aws.configuration.config import BankConfig, changed, resolve
+from hindsight_aws.configuration.profile import BankProfile, profile
 from hindsight_aws.errors import InvalidRequest, WorkRaced
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Permission, Principal

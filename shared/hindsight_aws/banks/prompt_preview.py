@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from hindsight_aws.banks.config import BankConfig, resolve
+from hindsight_aws.configuration.config import BankConfig, resolve
 from hindsight_aws.consolidate.ask import Revision, caller_of, revision_call
 from hindsight_aws.consolidate.policy import policy_of
 from hindsight_aws.errors import InvalidRequest
@@ -19,7 +19,7 @@ from hindsight_aws.model.principal import Principal
 from hindsight_aws.ports.model_gateway import ModelCall
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.reflect.request import ReflectJob, ReflectRequest
-from hindsight_aws.reflect.settle import first_turn
+from hindsight_aws.reflect.steps.begin import first_turn
 from hindsight_aws.retain.extraction.passages import Passage
 from hindsight_aws.retain.extraction.recipes import config_of, recipe_of
 from hindsight_aws.retain.extraction.request import call_for

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from uuid import uuid4
 
 from hindsight_aws.access import page_sight, require, require_bank, require_whole_bank
-from hindsight_aws.banks.config import changed
+from hindsight_aws.configuration.config import changed
 from hindsight_aws.directives.manage import checked
 from hindsight_aws.errors import Conflict, InvalidField, InvalidRequest, NotFound, WorkRaced
 from hindsight_aws.mental_models.manage import (
@@ -24,7 +24,7 @@ from hindsight_aws.mental_models.manage import (
     require_model,
     require_room,
 )
-from hindsight_aws.mental_models.ports import ModelsDoor
+from hindsight_aws.mental_models.ports import PagesDoor
 from hindsight_aws.model.bank import Bank, check_new_bank_id
 from hindsight_aws.model.directive import Directive
 from hindsight_aws.model.ids import BankId, OperationId
@@ -77,7 +77,7 @@ class _Checked:
     directives: Sequence[DirectiveText]
 
 
-def apply(door: ModelsDoor, principal: Principal, external_id: str, template: Template) -> Imported:
+def apply(door: PagesDoor, principal: Principal, external_id: str, template: Template) -> Imported:
     """Lays the template over the bank, which is made if there is none.
 
     Models are matched by id and directives by name; what is so already is left alone.  Each model that is made or
@@ -93,7 +93,7 @@ def apply(door: ModelsDoor, principal: Principal, external_id: str, template: Te
         return _lay(door, tx, principal, tx.banks.create_if_missing(external_id), sound)
 
 
-def make(door: ModelsDoor, principal: Principal, external_id: str, template: Template) -> Imported | None:
+def make(door: PagesDoor, principal: Principal, external_id: str, template: Template) -> Imported | None:
     """Makes the bank as the template says; None where there is one already, which stays as it is.
 
     Guarantees and raises: as `apply`.
@@ -105,7 +105,7 @@ def make(door: ModelsDoor, principal: Principal, external_id: str, template: Tem
         return None if bank is None else _lay(door, tx, principal, bank, sound)
 
 
-def rehearse(door: ModelsDoor, principal: Principal, external_id: str, template: Template) -> Imported:
+def rehearse(door: PagesDoor, principal: Principal, external_id: str, template: Template) -> Imported:
     """Checks the template as `apply` does, and writes nothing; all that it holds is told as created.
 
     Raises: as `apply`.
@@ -145,7 +145,7 @@ def _require(principal: Principal, external_id: str) -> None:
     require_whole_bank(principal)
 
 
-def _check(door: ModelsDoor, principal: Principal, template: Template) -> _Checked:
+def _check(door: PagesDoor, principal: Principal, template: Template) -> _Checked:
     if template.models:
         require_model(door)
     _told(lambda: _check_rules(template))
@@ -198,14 +198,14 @@ def _told(make: Callable[[], _Made]) -> _Made:
         raise InvalidRequest(f"Template validation failed: {wrong}") from None
 
 
-def _lay_settings(door: ModelsDoor, bank: Bank | None, template: Template) -> dict[str, object]:
+def _lay_settings(door: PagesDoor, bank: Bank | None, template: Template) -> dict[str, object]:
     overrides = {} if bank is None else bank.overrides
     if not template.settings:
         return dict(overrides)
     return _told(lambda: changed(door.settings, overrides, template.settings))
 
 
-def _lay(door: ModelsDoor, tx: Transaction, principal: Principal, bank: Bank, sound: _Checked) -> Imported:
+def _lay(door: PagesDoor, tx: Transaction, principal: Principal, bank: Bank, sound: _Checked) -> Imported:
     """Lays the whole template over a bank, its settings last: of all locks the bank's is the last."""
     template = sound.template
     _lay_settings(door, bank, template)
@@ -224,11 +224,11 @@ def _lay(door: ModelsDoor, tx: Transaction, principal: Principal, bank: Bank, so
 
 
 def _write_models(
-    door: ModelsDoor, tx: Transaction, principal: Principal, bank: Bank, wanted: Sequence[NewMentalModel]
+    door: PagesDoor, tx: Transaction, principal: Principal, bank: Bank, wanted: Sequence[NewMentalModel]
 ) -> tuple[list[str], list[str], list[OperationId]]:
     """Writes models that are new or other than they were, and their refreshes; held in id order, refreshes first."""
     if wanted:
-        tx.knowledge.hold(bank.bank_id)
+        tx.knowledge.lock_tree(bank.bank_id)
     found = {new.id: tx.mental_models.view(bank.bank_id, new.id, page_sight(principal)) for new in wanted}
     there = sorted((view.model for view in found.values() if view is not None), key=lambda model: model.page_id)
     for model in there:
@@ -267,10 +267,10 @@ def _change_directives(
     matched = sorted(((by_name[t.name], t) for t in wanted if t.name in by_name), key=lambda pair: pair[0])
     updated = []
     for directive_id, text in matched:
-        held = tx.directives.hold(bank.bank_id, TagFilter(), directive_id)
-        if held is None:
+        locked = tx.directives.lock(bank.bank_id, TagFilter(), directive_id)
+        if locked is None:
             raise WorkRaced(f"directive {text.name!r} was deleted meanwhile")
-        if DirectiveText(held.name, held.content, held.priority, held.is_active, held.tags) != text:
+        if DirectiveText(locked.name, locked.content, locked.priority, locked.is_active, locked.tags) != text:
             tx.directives.save(bank.bank_id, directive_id, text)
             updated.append(text.name)
     if updated:

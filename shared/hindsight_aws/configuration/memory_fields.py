@@ -1,9 +1,9 @@
-"""Settings of what a bank remembers: retain and consolidation.  Called by banks/fields.py."""
+"""Settings of what a bank remembers: retain and consolidation.  Called by configuration/fields.py."""
 
 from __future__ import annotations
 
-from hindsight_aws.banks.field import BankField, Kind, at_least
-from hindsight_aws.banks.shapes import (
+from hindsight_aws.configuration.field import BankField, Kind, at_least
+from hindsight_aws.configuration.shapes import (
     check_default_scopes,
     check_defense,
     check_labels,

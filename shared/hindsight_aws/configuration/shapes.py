@@ -1,6 +1,7 @@
-"""Shapes of the nested bank settings: strategies, labels, options, triggers.  Called by banks/fields.py.
+"""Shapes of the nested bank settings: strategies, labels, options, triggers.
 
 Shape and types are strict; what is merely unfinished (no tags yet, nothing set yet) passes, because drafts are stored.
+Called by memory_fields.py and answer_fields.py.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from hindsight_aws.errors import InvalidField, InvalidRequest
 from hindsight_aws.model.principal import FACT_TYPES
 from hindsight_aws.model.screening import parse_policy
 from hindsight_aws.model.strategy import parse_new
-from hindsight_aws.model.trigger import Trigger, patched
+from hindsight_aws.model.trigger import Trigger, checked_changes, checked_trigger, patched
 
 SCOPE_MODES = frozenset({"per_tag", "combined", "all_combinations", "shared"})
 _ARMS = ("semantic", "keyword", "graph", "temporal")
@@ -149,9 +150,6 @@ def check_default_options(name: str, value: object) -> None:
 
 def check_trigger(name: str, value: object) -> None:
     """Accepts part of a mental model's trigger.  Raises InvalidRequest naming the field."""
-    # Imported here: the functions that know no mental models read settings all the time, and check none.
-    from hindsight_aws.mental_models import check
-
     trigger = _object(name, value)
     _known(name, trigger, _BOOLEAN_TRIGGERS | _INTEGER_TRIGGERS | _OTHER_TRIGGERS)
     for key in sorted(_BOOLEAN_TRIGGERS):
@@ -172,7 +170,7 @@ def check_trigger(name: str, value: object) -> None:
     if trigger.get("response_schema") is not None:
         _object(f"{name}.response_schema", trigger["response_schema"])
     try:
-        check.check_trigger(patched(Trigger(), check.checked_changes(trigger)))
+        checked_trigger(patched(Trigger(), checked_changes(trigger)))
     except InvalidField as wrong:
         raise InvalidRequest(f"{name}: {wrong}") from None
 

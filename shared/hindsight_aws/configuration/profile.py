@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hindsight_aws.banks.config import BankConfig
+from hindsight_aws.configuration.config import BankConfig
 from hindsight_aws.model.bank import Bank
 
 NEUTRAL_TRAIT = 3

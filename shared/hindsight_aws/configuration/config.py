@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from typing import cast
 
-from hindsight_aws.banks.field import BankField, Kind, check_value, type_of
-from hindsight_aws.banks.fields import FIELDS
-from hindsight_aws.banks.server_fields import is_credential, is_server_level
+from hindsight_aws.configuration.field import BankField, Kind, check_value, type_of
+from hindsight_aws.configuration.fields import FIELDS
+from hindsight_aws.configuration.server_fields import is_credential, is_server_level
 from hindsight_aws.errors import InvalidRequest
 from hindsight_aws.model.metric import Metric
 from hindsight_aws.settings import Settings, WrongSetting
@@ -94,6 +94,11 @@ class BankConfig:
     near_duplicates: str = "suggest"
     verify_directives: bool = True
     recall_strategy_boosts: Mapping[str, str] | None = None
+
+    @property
+    def consolidates_by_itself(self) -> bool:
+        """Whether scopes with new work are woken without anybody's asking."""
+        return self.enable_observations and self.enable_auto_consolidation
 
     def as_mapping(self) -> dict[str, object]:
         """Every setting by name, as JSON values."""

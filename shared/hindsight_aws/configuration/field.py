@@ -1,6 +1,6 @@
 """What a bank setting is: the kind of its value, the check it passes, and what it does here.
 
-banks/fields.py lists them all; banks/config.py checks values with `check_value`.
+configuration/fields.py lists them all; configuration/config.py checks values with `check_value`.
 """
 
 from __future__ import annotations

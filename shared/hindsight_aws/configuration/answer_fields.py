@@ -1,9 +1,9 @@
-"""Settings of what a bank answers: recall, reflect, identity and the rest.  Called by banks/fields.py."""
+"""Settings of what a bank answers: recall, reflect, identity and the rest.  Called by configuration/fields.py."""
 
 from __future__ import annotations
 
-from hindsight_aws.banks.field import BankField, Kind, above_zero, at_least, between, one_of, strings
-from hindsight_aws.banks.shapes import check_boosts, check_default_options, check_trigger
+from hindsight_aws.configuration.field import BankField, Kind, above_zero, at_least, between, one_of, strings
+from hindsight_aws.configuration.shapes import check_boosts, check_default_options, check_trigger
 
 _NEEDS_DECISIONS = "there is no decision model: every decision is the task's own model's"
 _POSITIVE = at_least(1)
