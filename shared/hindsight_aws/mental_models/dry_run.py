@@ -7,9 +7,9 @@ import json
 
 from hindsight_aws.access import require, require_page
 from hindsight_aws.errors import NotFound, WorkRaced
-from hindsight_aws.mental_models.decide import question_of
 from hindsight_aws.mental_models.manage import look_up, require_model
-from hindsight_aws.mental_models.ports import ModelsDoor
+from hindsight_aws.mental_models.ports import PagesDoor
+from hindsight_aws.mental_models.refresh.decide import question_of
 from hindsight_aws.mental_models.start import dry_request, run_key, write_run
 from hindsight_aws.model.ids import BankId, RunId
 from hindsight_aws.model.mental_model import MentalModel
@@ -21,7 +21,7 @@ from hindsight_aws.reflect.ports import ReflectDoor
 from hindsight_aws.usage.allowance import parked
 
 
-def dry_run(door: ModelsDoor, principal: Principal, bank: str, model_id: str) -> Run:
+def dry_run(door: PagesDoor, principal: Principal, bank: str, model_id: str) -> Run:
     """The run of the preview, started, or the one that an equal request may share.
 
     A preview shows what the page would be written from: to keys that may read, and see all that its creator could.
@@ -50,9 +50,9 @@ def dry_run(door: ModelsDoor, principal: Principal, bank: str, model_id: str) ->
     return _read(door, principal, found.bank_id, run_id)
 
 
-def wait(door: ModelsDoor, principal: Principal, run: Run, seconds: float) -> Run:
+def wait(door: PagesDoor, principal: Principal, run: Run, seconds: float) -> Run:
     """The run as it is when it has ended, or after that many seconds."""
-    return runs.wait(ReflectDoor(door.store, door.workflows, door.settings), principal, run, seconds)
+    return runs.wait(ReflectDoor(door.store, door.workflows, door.settings, door.clock), principal, run, seconds)
 
 
 def _as_it_is(model: MentalModel) -> str:
@@ -68,7 +68,7 @@ def _other(run: Run | None) -> Run:
     return run
 
 
-def _read(door: ModelsDoor, principal: Principal, bank_id: BankId, run_id: RunId) -> Run:
+def _read(door: PagesDoor, principal: Principal, bank_id: BankId, run_id: RunId) -> Run:
     with door.store.transaction(principal.tenant_id) as tx:
         run = tx.reflect.find(bank_id, run_id)
     if run is None:

@@ -17,18 +17,18 @@ from hindsight_aws.access import (
     sees_bank,
     sight,
 )
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.errors import Conflict, InvalidRequest, NotFound
-from hindsight_aws.mental_models.check import check_trigger, checked_changes, checked_id
-from hindsight_aws.mental_models.decide import question_of
-from hindsight_aws.mental_models.ports import ModelsDoor
+from hindsight_aws.mental_models.check import checked_id
+from hindsight_aws.mental_models.ports import PagesDoor
+from hindsight_aws.mental_models.refresh.decide import question_of
 from hindsight_aws.mental_models.schedule import next_look
-from hindsight_aws.mental_models.submit import Asked, submit
+from hindsight_aws.mental_models.submit import RefreshRequest, submit
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.ids import BankId, OperationId
 from hindsight_aws.model.mental_model import MentalModel, NewMentalModel
 from hindsight_aws.model.principal import Permission, Principal
-from hindsight_aws.model.trigger import Creator, Trigger, own_filter, patched
+from hindsight_aws.model.trigger import Creator, Trigger, checked_changes, checked_trigger, own_filter, patched
 from hindsight_aws.ports.mental_models import ModelView
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.text.tags import check_tags
@@ -61,7 +61,7 @@ class ModelChanges:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class QueuedRefresh:
     """A refresh that was asked for, and how many memories its model's scope reaches now."""
 
     bank_id: BankId
@@ -70,7 +70,7 @@ class Asking:
     scope_matches: int
 
 
-def create(door: ModelsDoor, principal: Principal, bank: str, request: ModelRequest) -> Asking:
+def create(door: PagesDoor, principal: Principal, bank: str, request: ModelRequest) -> QueuedRefresh:
     """Writes a model without text, and its first refresh; an unknown bank is made.
 
     Guarantees: both or neither.
@@ -92,7 +92,7 @@ def create(door: ModelsDoor, principal: Principal, bank: str, request: ModelRequ
         return ask(door, tx, found, principal, model, full=False)
 
 
-def refresh(door: ModelsDoor, principal: Principal, bank: str, model_id: str, *, full: bool) -> Asking:
+def refresh(door: PagesDoor, principal: Principal, bank: str, model_id: str, *, full: bool) -> QueuedRefresh:
     """Asks for a refresh of a model in sight.  Raises: AccessDenied, NotFound."""
     require(principal, Permission.WRITE)
     require_model(door)
@@ -114,32 +114,32 @@ def change(
     tags = None if asked.tags is None else check_tags(asked.tags, "tags")
     changes = None if asked.trigger is None else checked_changes(asked.trigger)
     if asked.name is not None:
-        tx.knowledge.hold(bank_id)
-    held = tx.mental_models.hold(bank_id, model.page_id)
-    if held is None:
+        tx.knowledge.lock_tree(bank_id)
+    locked = tx.mental_models.lock(bank_id, model.page_id)
+    if locked is None:
         raise model_not_found(model.id)
     changed = replace(
-        held,
-        name=held.name if asked.name is None else asked.name,
-        source_query=held.source_query if asked.source_query is None else asked.source_query,
-        max_tokens=held.max_tokens if asked.max_tokens is None else asked.max_tokens,
-        tags=held.tags if tags is None else tags,
-        trigger=held.trigger if changes is None else check_trigger(patched(held.trigger, changes)),
+        locked,
+        name=locked.name if asked.name is None else asked.name,
+        source_query=locked.source_query if asked.source_query is None else asked.source_query,
+        max_tokens=locked.max_tokens if asked.max_tokens is None else asked.max_tokens,
+        tags=locked.tags if tags is None else tags,
+        trigger=locked.trigger if changes is None else checked_trigger(patched(locked.trigger, changes)),
     )
     require_tags(principal, changed.tags)
-    if _written_from(changed) != _written_from(held):
-        require_page(principal, held.creator.forced_tags)
-    if changed.name != held.name and not tx.knowledge.rename_page(bank_id, held.page_id, changed.name):
+    if _written_from(changed) != _written_from(locked):
+        require_page(principal, locked.creator.forced_tags)
+    if changed.name != locked.name and not tx.knowledge.rename_page(bank_id, locked.page_id, changed.name):
         raise name_taken(changed.name)
     tx.mental_models.change(bank_id, changed, next_look(changed.trigger, changed.page_id, now))
 
 
-def clear(tx: Transaction, bank_id: BankId, model: MentalModel) -> None:
+def clear(tx: Transaction, bank_id: BankId, model: MentalModel, *, keeps_past: bool) -> None:
     """Takes the text away; what is running for it writes nothing any more."""
     tx.refreshes.open(bank_id, model.page_id)
-    if tx.mental_models.hold(bank_id, model.page_id) is None:
+    if tx.mental_models.lock(bank_id, model.page_id) is None:
         raise model_not_found(model.id)
-    tx.mental_models.clear(bank_id, model.page_id)
+    tx.mental_models.clear(bank_id, model.page_id, keeps_past=keeps_past)
 
 
 def delete(tx: Transaction, bank_id: BankId, *pages: UUID) -> None:
@@ -176,7 +176,7 @@ def name_taken(name: str) -> Conflict:
     return Conflict(f"A page named '{name}' already exists in this folder")
 
 
-def require_model(door: ModelsDoor) -> None:
+def require_model(door: PagesDoor) -> None:
     """Lets pass where there is a language model.  Raises InvalidRequest."""
     if door.settings.hindsight_api_llm_provider == "none":
         raise InvalidRequest("Mental models need a language model, and HINDSIGHT_API_LLM_PROVIDER is none")
@@ -193,11 +193,11 @@ def _written_from(model: MentalModel) -> tuple[object, ...]:
     return question_of(model), model.tags, model.trigger
 
 
-def new_model(door: ModelsDoor, principal: Principal, request: ModelRequest) -> NewMentalModel:
+def new_model(door: PagesDoor, principal: Principal, request: ModelRequest) -> NewMentalModel:
     """The model that is to be made, checked but not written.  Raises: AccessDenied, InvalidField."""
     tags = check_tags(request.tags, "tags")
     require_tags(principal, tags)
-    trigger = check_trigger(patched(Trigger(), checked_changes(request.trigger)))
+    trigger = checked_trigger(patched(Trigger(), checked_changes(request.trigger)))
     page_id = uuid4()
     return NewMentalModel(
         page_id=page_id,
@@ -213,11 +213,11 @@ def new_model(door: ModelsDoor, principal: Principal, request: ModelRequest) -> 
 
 
 def ask(
-    door: ModelsDoor, tx: Transaction, bank: Bank, principal: Principal, model: MentalModel, *, full: bool
-) -> Asking:
+    door: PagesDoor, tx: Transaction, bank: Bank, principal: Principal, model: MentalModel, *, full: bool
+) -> QueuedRefresh:
     """Asks for a refresh of the model, within the caller's transaction; whoever commits starts it."""
     config = resolve(door.settings, bank.overrides)
-    asked = Asked(principal.subject, full)
+    asked = RefreshRequest(principal.subject, full)
     operation_id = submit(tx, bank.bank_id, model, config, asked, door.clock.now())
     if operation_id is None:
         raise AssertionError("a refresh that somebody asks for is never left out")
@@ -225,4 +225,4 @@ def ask(
         model.creator.reader(principal.tenant_id), model.trigger.fact_types, own_filter(model.tags, model.trigger)
     )
     matches = tx.mental_models.count_in(bank.bank_id, scope.tags, scope.fact_types)
-    return Asking(bank.bank_id, model.id, operation_id, matches)
+    return QueuedRefresh(bank.bank_id, model.id, operation_id, matches)

@@ -12,7 +12,7 @@ from hindsight_aws.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class ModelsDoor:
+class PagesDoor:
     """For whoever keeps models and starts their refreshes, but takes no step of one."""
 
     store: Store

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from hindsight_aws.mental_models.cron import parse
+from hindsight_aws.model.cron import parse
 from hindsight_aws.model.mental_model import MentalModel
 from hindsight_aws.model.trigger import Trigger
 from hindsight_aws.ports.mental_models import Failures

@@ -6,8 +6,8 @@ import logging
 from uuid import UUID, uuid4
 
 from hindsight_aws.errors import HindsightError
-from hindsight_aws.mental_models.failure import MOST_ATTEMPTS, details
-from hindsight_aws.mental_models.ports import ModelsDoor
+from hindsight_aws.mental_models.ports import PagesDoor
+from hindsight_aws.mental_models.refresh.failure import MOST_ATTEMPTS, details
 from hindsight_aws.model.ids import BankId, OperationId, RunId, TenantId
 from hindsight_aws.ports.model_gateway import JsonObject
 from hindsight_aws.ports.reflect import NewRun
@@ -22,7 +22,7 @@ _REFUSED_DELAY_S = 60.0
 _MOST_AT_ONCE = 20
 
 
-def start(door: ModelsDoor, tenant_id: TenantId, bank_id: BankId, operation_id: OperationId) -> RunId | None:
+def start(door: PagesDoor, tenant_id: TenantId, bank_id: BankId, operation_id: OperationId) -> RunId | None:
     """The run that works on the refresh from now on; None: it is not due, parked, or another of its model runs.
 
     Guarantees: rows first, then the execution; one that cannot be started waits again and is started by the sweep.
@@ -52,7 +52,7 @@ def start(door: ModelsDoor, tenant_id: TenantId, bank_id: BankId, operation_id: 
     except HindsightError as refused:
         _log.warning("refresh %s cannot be started now: %s: %s", operation_id, type(refused).__name__, refused)
         with door.store.transaction(tenant_id) as tx:
-            if tx.refreshes.held(bank_id, operation_id, lease.fence) is not None:
+            if tx.refreshes.lock(bank_id, operation_id, lease.fence) is not None:
                 tx.refreshes.put_off(bank_id, operation_id, _REFUSED_DELAY_S, str(refused), counts=False)
             tx.reflect.fail(bank_id, run_id, type(refused).__name__, str(refused))
         return None
@@ -62,13 +62,13 @@ def start(door: ModelsDoor, tenant_id: TenantId, bank_id: BankId, operation_id: 
 def _give_up(tx: Transaction, bank_id: BankId, lease: RefreshLease) -> None:
     """Ends a refresh whose workers died each time; automatic ones go on."""
     message = f"{MOST_ATTEMPTS} attempts came to no end"
-    if tx.mental_models.hold(bank_id, lease.page_id) is not None:
+    if tx.mental_models.lock(bank_id, lease.page_id) is not None:
         tx.mental_models.fail(bank_id, lease.page_id, "refresh_failed_error", "unexpected_error", message, pauses=False)
     told = details("refresh_failed_error", "unexpected_error")
     tx.refreshes.fail(bank_id, lease.operation_id, "WorkCrashed", message, told)
 
 
-def start_due(door: ModelsDoor, tenant_id: TenantId, bank_id: BankId) -> None:
+def start_due(door: PagesDoor, tenant_id: TenantId, bank_id: BankId) -> None:
     """Starts what is due of a bank, as much as one worker should; the sweep starts the rest."""
     with door.store.transaction(tenant_id) as tx:
         due = tx.refreshes.due(bank_id, _MOST_AT_ONCE)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import uuid4
 
-from hindsight_aws.banks.config import BankConfig
+from hindsight_aws.configuration.config import BankConfig
 from hindsight_aws.errors import WorkRaced
 from hindsight_aws.model.ids import BankId, OperationId
 from hindsight_aws.model.mental_model import MentalModel
@@ -22,7 +22,7 @@ AUTOMATIC_SUBJECT: Final = "automatic"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RefreshRequest:
     """What is asked of a refresh; `subject` None: it comes by itself.  `mends`: its text is withheld until then."""
 
     subject: str | None
@@ -36,7 +36,7 @@ class Asked:
 
 
 def submit(
-    tx: Transaction, bank_id: BankId, model: MentalModel, config: BankConfig, asked: Asked, now: datetime
+    tx: Transaction, bank_id: BankId, model: MentalModel, config: BankConfig, asked: RefreshRequest, now: datetime
 ) -> OperationId | None:
     """The operation that the refresh is, or has become part of; None for an automatic one of a model that is paused.
 
@@ -77,7 +77,7 @@ def join(open_ones: Sequence[OpenRefresh], wish: RefreshWish) -> tuple[Operation
     return (running.operation_id, None) if running is not None and wish.automatic else None
 
 
-def due_at(model: MentalModel, config: BankConfig, asked: Asked, now: datetime) -> datetime:
+def due_at(model: MentalModel, config: BankConfig, asked: RefreshRequest, now: datetime) -> datetime:
     """When the refresh may run: at once if somebody asked or a text is withheld, else after the least interval."""
     if not asked.automatic or asked.mends or model.last_refreshed_at is None:
         return now

@@ -1,6 +1,5 @@
 """Reflect: a question becomes a run of searches and model calls that ends in an answer, and writes nothing into memory.
 
-A run: `runs` asks; `steps` → `settle` begins, `happened` → `planner` | `closing` decides, `tool_step` → `tools` search
-(`memories`, `pages`, `expand`), `model_step` → `asking` asks, `answer` → `citations`, `forgotten`, `aftermath` ends it.
-`state` and `codec` hold the decisions, `transcript` → `presentation` what was read, `ports` what is needed.
+A run in its order: `runs` asks for it; `steps` begin it, keep what the `loop` decides and carry it out by `asking` and
+`tools`; `answer` ends it.  All of these read the `conversation`.  `request` is what was asked, `ports` what is needed.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -10,9 +10,9 @@ from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.recalled import RecallAnswer
 from hindsight_aws.model.tags import TagFilter
-from hindsight_aws.ports.clock import Clock, SystemClock
+from hindsight_aws.ports.clock import Clock
 from hindsight_aws.ports.model_gateway import QueryVector, TextModel
-from hindsight_aws.ports.pages import Pages
+from hindsight_aws.ports.page_keeper import Pages
 from hindsight_aws.ports.recall import NO_BOUNDS, TimeFilter
 from hindsight_aws.ports.reflect import Workflows
 from hindsight_aws.ports.store import Store
@@ -70,15 +70,15 @@ class Searches(Protocol):
 class ReflectPorts:
     """For the steps of a run.  `text_model` None means that there is no model (`HINDSIGHT_API_LLM_PROVIDER=none`).
 
-    `pages` are those that runs of kind `refresh` write; without them such a run fails.
+    `pages` are those that runs of kind `refresh` write.
     """
 
     store: Store
     text_model: TextModel | None
     searches: Searches
     settings: Settings
-    pages: Pages | None = None
-    clock: Clock = field(default_factory=SystemClock)
+    pages: Pages
+    clock: Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,4 +88,4 @@ class ReflectDoor:
     store: Store
     workflows: Workflows
     settings: Settings
-    clock: Clock = field(default_factory=SystemClock)
+    clock: Clock

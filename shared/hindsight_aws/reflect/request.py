@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from uuid import UUID
 
-from hindsight_aws.model.ids import BankId
+from hindsight_aws.model.ids import BankId, TenantId
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.tags import TagFilter, accepted_groups, group_to_json, parse_group
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
@@ -116,14 +117,20 @@ def job_to_json(job: ReflectJob) -> JsonObject:
 
 def job_from_json(document: Mapping[str, JsonValue]) -> ReflectJob:
     """Reads what `job_to_json` wrote."""
-    from uuid import UUID
-
-    from hindsight_aws.model.ids import TenantId
-
     caller = document["principal"]
     assert isinstance(caller, dict)  # noqa: S101 - our own row
-    scopes, forced, context = caller["exact_scopes"], caller["forced_tags"], document["context"]
-    principal = Principal(
+    return ReflectJob(_principal(caller), str(document["bank"]), _request(document))
+
+
+def request_hash(job: ReflectJob, bank_id: BankId, settled: JsonValue = None) -> str:
+    """Equal for equal requests of the same caller, with the same limits, to the same bank `settled` alike."""
+    canonical = json.dumps([job_to_json(job), settled], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(f"{bank_id}\n{canonical}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _principal(caller: JsonObject) -> Principal:
+    scopes, forced = caller["exact_scopes"], caller["forced_tags"]
+    return Principal(
         tenant_id=TenantId(UUID(str(caller["tenant_id"]))),
         subject=str(caller["subject"]),
         permissions=frozenset(Permission(name) for name in _texts(caller["permissions"])),
@@ -132,7 +139,11 @@ def job_from_json(document: Mapping[str, JsonValue]) -> ReflectJob:
         fact_types=_set(caller["fact_types"]),
         exact_scopes=frozenset(frozenset(_texts(scope)) for scope in scopes) if isinstance(scopes, list) else None,
     )
-    request = ReflectRequest(
+
+
+def _request(document: Mapping[str, JsonValue]) -> ReflectRequest:
+    context = document["context"]
+    return ReflectRequest(
         query=str(document["query"]),
         context=None if context is None else str(context),
         budget=Budget(str(document["budget"])),
@@ -156,13 +167,6 @@ def job_from_json(document: Mapping[str, JsonValue]) -> ReflectJob:
         apply_all_directives=document.get("apply_all_directives") is True,
         response_schema=_schema(document.get("response_schema")),
     )
-    return ReflectJob(principal, str(document["bank"]), request)
-
-
-def request_hash(job: ReflectJob, bank_id: BankId, settled: JsonValue = None) -> str:
-    """Equal for equal requests of the same caller, with the same limits, to the same bank `settled` alike."""
-    canonical = json.dumps([job_to_json(job), settled], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(f"{bank_id}\n{canonical}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _sorted(values: frozenset[str] | None) -> JsonValue:

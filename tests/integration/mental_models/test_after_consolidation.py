@@ -7,10 +7,10 @@ from uuid import UUID
 import pytest
 
 from hindsight_aws.consolidate.drain import Drained
-from hindsight_aws.jobs.models import after_drain, tend_models
+from hindsight_aws.jobs.refreshes import after_drain, tend_pages
 from hindsight_aws.mental_models import manage
 from hindsight_aws.mental_models.manage import ModelRequest
-from hindsight_aws.mental_models.ports import ModelsDoor
+from hindsight_aws.mental_models.ports import PagesDoor
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.ports.clock import SystemClock
@@ -38,7 +38,7 @@ class Yard:
     def __init__(self, workshop: Workshop) -> None:
         self.shop = workshop
         self.workflows = NotedWorkflows()
-        self.door = ModelsDoor(workshop.store, self.workflows, SystemClock(), workshop.settings)
+        self.door = PagesDoor(workshop.store, self.workflows, SystemClock(), workshop.settings)
 
     def plant(self, model_id: str, *tags: str) -> None:
         """A model that follows consolidation, refreshed when the bank was as it is now."""
@@ -123,7 +123,7 @@ def test_what_was_written_before_a_crash_still_refreshes(yard: Yard, how: str) -
 
     if how == "the sweep":
         due = yard.shop.store.due_work(100, DueBy(observations=True, auto_consolidation=True))
-        tend_models(yard.door, due)
+        tend_pages(yard.door, due)
     else:
         yard.shop.answers({"skipped": [{"fact_id": str(second), "reason": "known"}]})
         yard.drain("alice")

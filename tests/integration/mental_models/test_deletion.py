@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from hindsight_aws.errors import ModelRefused
-from hindsight_aws.jobs.models import tend_models
+from hindsight_aws.jobs.refreshes import tend_pages
 from hindsight_aws.mental_models import dry_run, manage
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, ModelCall
 from hindsight_aws.ports.store import DueBy
@@ -26,7 +26,7 @@ GOLD_BLOCK, ROSE_BLOCK = f"{SECRET} here.", "Roses grow here."
 
 
 def _written(garden: Garden, *cites: str, **trigger: Any) -> None:
-    garden.rig.hold(GOLD, ROSES, DOG)
+    garden.rig.remember(GOLD, ROSES, DOG)
     asked = garden.plant(**{"mode": "delta", **trigger})
     aliases = ("f1", "f2", "f3")
     garden.say(ready(), page(GOLD_BLOCK, ROSE_BLOCK, cites=cites or aliases))
@@ -88,7 +88,7 @@ def test_new_memories_are_worked_in_after_the_retraction(garden: Garden) -> None
     _written(garden)
     unsaid = _unsaid(garden)
     garden.delete(GOLD.id)
-    garden.rig.hold(Unit("Tulips grow in the yard."))
+    garden.rig.remember(Unit("Tulips grow in the yard."))
     garden.say(ready(), retraction(unsaid), edits({"op": "append_block", "section_id": "plants", "text": "Tulips."}))
 
     garden.refresh()
@@ -156,7 +156,7 @@ def test_the_sweep_has_pages_mended_that_nobody_refreshes(garden: Garden) -> Non
     garden.say(retraction(unsaid))
     due = garden.rig.store.due_work(100, DueBy(observations=True, auto_consolidation=True))
 
-    tend_models(garden.door, due)
+    tend_pages(garden.door, due)
 
     assert [work.kind for work in due] == ["page_deletion"]
     assert garden.tasks == ["retract"]
@@ -176,14 +176,14 @@ def test_a_former_text_goes_with_what_it_rested_on(garden: Garden) -> None:
 
     assert garden.history()[0].content is None
     assert garden.view().staleness is None
-    tend_models(garden.door, garden.rig.store.due_work(100, DueBy(observations=True, auto_consolidation=True)))
+    tend_pages(garden.door, garden.rig.store.due_work(100, DueBy(observations=True, auto_consolidation=True)))
     assert SECRET not in _everything(garden)
     assert garden.tasks == ["reflect_turn", "refresh_document"]
 
 
 def test_what_a_page_read_in_another_goes_with_what_that_one_rested_on(garden: Garden) -> None:
     """[G7] The second page names the roses and the first page; its words come from the gold beneath that."""
-    garden.rig.hold(GOLD, ROSES)
+    garden.rig.remember(GOLD, ROSES)
     first, second = garden.plant("first"), garden.plant("second")
     garden.say(ready(), page(GOLD_BLOCK, cites=("f1", "f2")))
     garden.grow(first)
@@ -196,10 +196,10 @@ def test_what_a_page_read_in_another_goes_with_what_that_one_rested_on(garden: G
     assert [garden.view(name).is_withheld for name in ("first", "second")] == [True, True]
 
 
-@pytest.mark.parametrize("how", ["mended", "cleared", "removed"])
+@pytest.mark.parametrize("how", ["mended", "mended unkept", "cleared", "cleared unkept", "removed"])
 def test_a_page_is_not_written_from_one_that_changed_while_it_was_read(garden: Garden, how: str) -> None:
     """What it read rested on what is gone: either that is known and withholds the text, or it is tried again."""
-    garden.rig.hold(GOLD, ROSES)
+    garden.rig.remember(GOLD, ROSES)
     first, second = garden.plant("first"), garden.plant("second")
     garden.say(ready(), page(GOLD_BLOCK, cites=("f1", "f2")))
     garden.grow(first)
@@ -211,8 +211,8 @@ def test_a_page_is_not_written_from_one_that_changed_while_it_was_read(garden: G
             if how == "removed":
                 manage.delete(tx, garden.rig.bank_id, model.page_id)
             else:
-                manage.clear(tx, garden.rig.bank_id, model)
-            if how == "mended":
+                manage.clear(tx, garden.rig.bank_id, model, keeps_past="unkept" not in how)
+            if "mended" in how:
                 tx.mental_models.purge(garden.rig.bank_id, model.page_id)
         return _of_the_page(call)
 
@@ -236,7 +236,7 @@ def test_a_preview_of_a_withheld_page_tells_nothing_of_what_is_gone(garden: Gard
     added = edits({"op": "append_block", "section_id": "plants", "text": "Tulips."})
     if how == "waits":
         _await_consolidation(garden)
-        garden.rig.hold(Unit("Tulips grow in the yard."))
+        garden.rig.remember(Unit("Tulips grow in the yard."))
         garden.say(ready(), edits({"op": "append_block", "section_id": "plants", "text": f"{SECRET} and tulips."}))
     elif how == "refused":
         garden.say(retraction())
@@ -283,7 +283,7 @@ def test_a_correction_that_changes_no_word_withholds_nothing(garden: Garden) -> 
 
 
 def test_a_fact_that_is_edited_while_its_page_is_written_withholds_it(garden: Garden) -> None:
-    garden.rig.hold(GOLD)
+    garden.rig.remember(GOLD)
     asked = garden.plant()
 
     def meanwhile(_call: ModelCall) -> Said:
@@ -351,7 +351,7 @@ def _pass(garden: Garden, span: timedelta) -> None:
             "UPDATE mental_model_revisions SET changed_at = changed_at - %s WHERE kind = 'failure'", (span,)
         )
         connection.execute("UPDATE mental_models SET last_refreshed_at = last_refreshed_at - %s", (span,))
-    tend_models(garden.door, garden.rig.store.due_work(100, DueBy(observations=True, auto_consolidation=True)))
+    tend_pages(garden.door, garden.rig.store.due_work(100, DueBy(observations=True, auto_consolidation=True)))
 
 
 def _of_the_page(call: ModelCall) -> Said:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import psycopg
 import pytest
 
 from hindsight_aws.mental_models import manage
@@ -227,7 +228,7 @@ def test_the_operation_of_a_refresh_tells_its_outcome(served: Served) -> None:
 
 def test_a_cancelled_refresh_asks_nothing_more(served: Served) -> None:
     garden = served.garden
-    garden.rig.hold(Unit("Roses grow here."))
+    garden.rig.remember(Unit("Roses grow here."))
     garden.rig.workflows.runs = False
     operation_id = served.make().json()["operation_id"]
 
@@ -245,7 +246,7 @@ def test_a_cancelled_refresh_asks_nothing_more(served: Served) -> None:
 
 def test_a_run_that_works_on_a_refresh_is_told_by_its_operation_alone(served: Served) -> None:
     garden = served.garden
-    garden.rig.hold(Unit("Roses grow here."))
+    garden.rig.remember(Unit("Roses grow here."))
     garden.rig.workflows.runs = False
     served.make()
     previewed = served.call("POST", f"{MODELS}/plants/dry-run-refresh").json()["operation_id"]
@@ -297,6 +298,28 @@ def test_a_history_shows_as_much_as_the_setting_says(served: Served) -> None:
     assert [len(call("GET", f"{MODELS}/plants/history").json()) for call in (served.call, shorter)] == [2, 1]
 
 
+def test_where_no_past_is_kept_what_was_kept_before_stays_and_goes_by_deletion(served: Served) -> None:
+    """[G7] Not even the database has a text that was replaced since."""
+    served.written()
+    rig = served.garden.rig
+    served.call("POST", f"{MODELS}/plants/clear")
+    off = {"hindsight_api_enable_mental_model_history": False}
+    rig.settings = rig.settings.model_copy(update=off)
+    for text in ("Tulips too.", "Lilies too."):
+        served.garden.say(ready(), page(text, cites=("f1",)))
+        served.garden.refresh(full=True)
+    make_caller(make_services(rig.store, rig.tenant, **off))("POST", f"{MODELS}/plants/clear")
+    told = [entry["previous_content"] for entry in served.call("GET", f"{MODELS}/plants/history").json()]
+    with psycopg.connect(rig.database.admin_url) as connection:
+        rows = connection.execute("SELECT r::text FROM hindsight.mental_model_revisions r").fetchall()
+
+    served.call("DELETE", f"{BANK}/memories")
+
+    assert told == ["# Plants\n\nRoses grow here.\n", ""]
+    assert (len(rows), "too." in str(rows)) == (5, False)
+    assert [entry["previous_content"] for entry in served.call("GET", f"{MODELS}/plants/history").json()] == [None, ""]
+
+
 def test_tags_are_cleaned_as_those_of_memories_are(served: Served) -> None:
     served.garden.rig.workflows.runs = False
     served.make(tags=[" a", "a", " "])
@@ -344,7 +367,7 @@ def test_a_model_is_written_from_what_its_creator_could_see_for_good(
 ) -> None:
     """The creator's forced tags hold in every refresh, whoever asks for it."""
     garden = served.garden
-    garden.rig.hold(Unit("Roses grow here.", tags=("a",)), Unit("Gold grows here.", tags=("b",)))
+    garden.rig.remember(Unit("Roses grow here.", tags=("a",)), Unit("Gold grows here.", tags=("b",)))
     key = limited(forced_tags={"tags": ["a"], "match": "any_strict"})
     garden.say(ready(), page("Roses.", cites=("f1",)))
     served.make(key, tags=["a"], trigger={"tag_groups": [{"not": {"tags": ["c"]}}]})
@@ -383,7 +406,7 @@ def test_without_a_language_model_nothing_is_made(database: Database, store: Pos
 
 def test_due_refreshes_of_a_bank_are_started_together(served: Served) -> None:
     garden = served.garden
-    garden.rig.hold(Unit("Roses grow here."))
+    garden.rig.remember(Unit("Roses grow here."))
     for model_id in ("one", "two"):
         garden.plant(model_id)
     garden.say(ready(), page("Roses.", cites=("f1",)), ready(), page("Roses.", cites=("f1",)))

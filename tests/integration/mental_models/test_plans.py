@@ -27,7 +27,7 @@ def test_staleness_reads_what_changed_lately_and_no_more(garden: Garden) -> None
 
     What may have been committed late is asked of transactions, not of each of their memories.
     """
-    garden.rig.hold(Unit("Roses grow here."))
+    garden.rig.remember(Unit("Roses grow here."))
     garden.plant()
     asked = {"tenant_id": garden.rig.tenant, "bank_id": garden.rig.bank_id, "page_id": garden.model().page_id}
 

@@ -39,26 +39,26 @@ def test_a_memory_that_goes_while_its_page_is_written_waits_and_then_withholds_i
     database: Database, garden: Garden
 ) -> None:
     """The writer holds what it cites before it holds the page: the deleter waits, and neither waits for the other."""
-    garden.rig.hold(ROSES, TULIPS)
+    garden.rig.remember(ROSES, TULIPS)
     garden.plant()
     page_id = garden.model().page_id
     deleter = threading.Thread(target=garden.delete, args=(TULIPS.id, ROSES.id))
-    other = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+    other = PostgresStore(lambda: database.write_url, connect_for_s=30.0)
     with other.transaction(garden.rig.tenant) as tx:
-        tx.mental_models.hold_memories(garden.rig.bank_id, sorted([ROSES.id, TULIPS.id]))
+        tx.mental_models.lock_memories(garden.rig.bank_id, sorted([ROSES.id, TULIPS.id]))
         deleter.start()
         deleter.join(0.2)
         assert deleter.is_alive()
-        tx.mental_models.hold(garden.rig.bank_id, page_id)
+        tx.mental_models.lock(garden.rig.bank_id, page_id)
         tx.mental_models.write(garden.rig.bank_id, page_id, _change(ROSES, TULIPS))
-    deleter.join(10)
+    deleter.join(60)
     other.close()
 
     assert garden.view().is_withheld
 
 
 def test_what_was_cited_but_went_before_the_commit_withholds_the_page(garden: Garden) -> None:
-    garden.rig.hold(ROSES)
+    garden.rig.remember(ROSES)
     asked = garden.plant()
 
     def writes_late(_call: ModelCall) -> Said:
@@ -75,16 +75,16 @@ def test_what_was_cited_but_went_before_the_commit_withholds_the_page(garden: Ga
 
 @pytest.mark.parametrize("how", ["cleared", "cancelled", "deleted"])
 def test_a_refresh_that_somebody_overtook_writes_nothing(garden: Garden, how: str) -> None:
-    garden.rig.hold(ROSES)
+    garden.rig.remember(ROSES)
     garden.say(ready(), page("Roses grow here.", cites=("f1",)))
     garden.grow(garden.plant(mode="delta"))
-    garden.rig.hold(TULIPS)
+    garden.rig.remember(TULIPS)
     model = garden.model()
 
     def writes_late(_call: ModelCall) -> Said:
         with garden.rig.store.transaction(garden.rig.tenant) as tx:
             if how == "cleared":
-                manage.clear(tx, garden.rig.bank_id, model)
+                manage.clear(tx, garden.rig.bank_id, model, keeps_past=True)
             elif how == "cancelled":
                 tx.refreshes.cancel(garden.rig.bank_id, model.page_id)
             else:
@@ -101,10 +101,10 @@ def test_a_refresh_that_somebody_overtook_writes_nothing(garden: Garden, how: st
 
 
 def test_a_page_rests_on_what_its_observation_was_merged_into(database: Database, garden: Garden) -> None:
-    garden.rig.hold(ROSES, TULIPS)
+    garden.rig.remember(ROSES, TULIPS)
     garden.plant()
     page_id, heir = garden.model().page_id, Unit("Flowers grow here.")
-    garden.rig.hold(heir)
+    garden.rig.remember(heir)
     with garden.rig.store.transaction(garden.rig.tenant) as tx:
         tx.mental_models.write(garden.rig.bank_id, page_id, _change(ROSES, TULIPS))
         for absorbed in (ROSES, TULIPS):
@@ -120,7 +120,7 @@ def test_a_page_rests_on_what_its_observation_was_merged_into(database: Database
 
 def test_a_refresh_that_meets_vectors_being_replaced_comes_again_and_has_one(garden: Garden) -> None:
     """Written without one, its page would be found by its words alone until it is refreshed some day."""
-    garden.rig.hold(ROSES)
+    garden.rig.remember(ROSES)
     asked = garden.plant()
     closed = "UPDATE banks SET vectors_closed_until = now() + interval '1 minute'"
     with changing(garden.rig.database.admin_url) as connection:

@@ -9,7 +9,7 @@ import pytest
 
 from hindsight_aws.errors import DatabaseUnavailable, ModelUnavailable
 from hindsight_aws.mental_models import manage
-from hindsight_aws.mental_models.basis import basis_of
+from hindsight_aws.mental_models.refresh.basis import basis_of
 from hindsight_aws.model.ids import BankId, RunId
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
 from hindsight_aws.reflect.request import job_from_json
@@ -29,15 +29,15 @@ WRITTEN = ("completed", "content_written", None)
 
 def _written(garden: Garden, **trigger: Any) -> None:
     """A page about roses, and a memory that it has not seen."""
-    garden.rig.hold(ROSES, DOG)
+    garden.rig.remember(ROSES, DOG)
     asked = garden.plant(**trigger)
     garden.say(ready(), page("Roses grow here.", cites=("f1",)))
     garden.grow(asked)
-    garden.rig.hold(TULIPS)
+    garden.rig.remember(TULIPS)
 
 
 def test_a_first_refresh_writes_the_page_from_what_it_found(garden: Garden) -> None:
-    garden.rig.hold(ROSES, DOG)
+    garden.rig.remember(ROSES, DOG)
     garden.say(ready(), page("Roses grow here.", cites=("f1",)))
 
     asked = garden.plant(mode="delta")
@@ -79,7 +79,7 @@ def test_only_what_is_new_is_shown_to_a_delta(garden: Garden) -> None:
 
 def test_an_empty_scope_costs_no_call(garden: Garden) -> None:
     """[X058] No memory in the scope: no model call, the text is preserved, and the time of the refresh moves."""
-    garden.rig.hold(ROSES)
+    garden.rig.remember(ROSES)
 
     asked = garden.plant("bees", "bees")
     garden.grow(asked)
@@ -113,7 +113,7 @@ def test_nothing_new_costs_no_call(garden: Garden) -> None:
 
 def test_a_commit_that_straddles_the_cutoff_is_seen_by_the_next_refresh(garden: Garden) -> None:
     """[X059] A transaction that began before the last memory that was seen, and committed after the refresh."""
-    garden.rig.hold(ROSES)
+    garden.rig.remember(ROSES)
     asked = garden.plant(mode="delta")
     garden.say(ready(), page("Roses grow here.", cites=("f1",)))
     with changing(garden.rig.database.admin_url) as late:
@@ -123,7 +123,7 @@ def test_a_commit_that_straddles_the_cutoff_is_seen_by_the_next_refresh(garden: 
             "FROM memory_units WHERE id = %s",
             (ROSES.id,),
         )
-        garden.rig.hold(DOG)
+        garden.rig.remember(DOG)
         garden.grow(asked)
         assert [view.staleness for view in (garden.view(), *garden.listed())] == [None, None]
 
@@ -248,7 +248,7 @@ def test_a_model_reads_what_its_tags_and_trigger_name(
     garden: Garden, tags: list[str], trigger: dict[str, Any], filtered: list[JsonValue]
 ) -> None:
     """[X056] What the refresh searches with."""
-    garden.rig.hold(Unit("Roses.", tags=("a", "b")))
+    garden.rig.remember(Unit("Roses.", tags=("a", "b")))
     garden.rig.workflows.runs = False
     asked = garden.plant("plants", *tags, **trigger)
     garden.grow(asked)
@@ -321,7 +321,7 @@ def test_a_refresh_that_somebody_asked_for_ends_the_pause(garden: Garden) -> Non
 
 def test_a_reply_that_is_no_document_is_asked_about_once_and_then_fails(garden: Garden) -> None:
     """[X039] A block that is an object: one more call, which names the field, then failure."""
-    garden.rig.hold(ROSES)
+    garden.rig.remember(ROSES)
     block: JsonObject = {"text": "Roses."}
     wrong: JsonObject = {"sections": [{"heading": "Plants", "level": 1, "blocks": [block]}]}
     garden.say(ready(), Said((("refresh_document", {"document": wrong, "answer_found": True}),)))
@@ -336,7 +336,7 @@ def test_a_reply_that_is_no_document_is_asked_about_once_and_then_fails(garden: 
 
 
 def test_a_page_with_a_schema_carries_what_fits_it(garden: Garden) -> None:
-    garden.rig.hold(ROSES)
+    garden.rig.remember(ROSES)
     schema: JsonObject = {"type": "object", "properties": {"plant": {"type": "string"}}, "required": ["plant"]}
     filled = Said((("structured_answer", {"plant": "rose"}),))
     garden.say(ready(), page("Roses.", cites=("f1",)), filled)
@@ -353,7 +353,7 @@ def test_a_page_with_a_schema_carries_what_fits_it(garden: Garden) -> None:
 
 
 def test_a_page_without_what_its_schema_asks_for_is_not_written(garden: Garden) -> None:
-    garden.rig.hold(ROSES)
+    garden.rig.remember(ROSES)
     schema: JsonObject = {"type": "object", "properties": {"plant": {"type": "string"}}, "required": ["plant"]}
     garden.say(ready(), page("Roses.", cites=("f1",)), Said((("structured_answer", {"tree": "oak"}),)))
 
@@ -370,7 +370,7 @@ def test_a_cleared_page_is_written_whole_again(garden: Garden) -> None:
     _written(garden, mode="delta")
     model = garden.model()
     with garden.rig.store.transaction(garden.rig.tenant) as tx:
-        manage.clear(tx, garden.rig.bank_id, model)
+        manage.clear(tx, garden.rig.bank_id, model, keeps_past=True)
     assert garden.model().content == ""
     garden.say(ready(), page("All of it.", cites=("f1",)))
 
@@ -402,7 +402,7 @@ def test_a_page_is_embedded_once_however_often_its_end_is_tried(
     garden: Garden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The vector was paid for: it is kept until the text is written."""
-    garden.rig.hold(ROSES)
+    garden.rig.remember(ROSES)
     asked = garden.plant()
     garden.say(ready(), page("Roses grow here.", cites=("f1",)))
     end, tried = PostgresReflectRuns.complete, iter([False])

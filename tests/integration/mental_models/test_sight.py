@@ -24,7 +24,7 @@ OWN_TAGS = {"tags": ["a"], "match": "any_strict"}
 @pytest.fixture
 def published(served: Served) -> Served:
     """A key that sees all has made a page from memories of `a` and `b`, for those who see `a`."""
-    served.garden.rig.hold(Unit("Roses grow here.", tags=("a",)), Unit(GOLD, tags=("b",)))
+    served.garden.rig.remember(Unit("Roses grow here.", tags=("a",)), Unit(GOLD, tags=("b",)))
     served.garden.say(ready(), page("Plants grow.", cites=("f1", "f2")))
     served.make(tags=["a"], trigger={**WIDE, "keep_trace": True})
     return served
@@ -136,7 +136,7 @@ def test_a_key_that_only_writes_is_told_no_text(published: Served, limited: Call
 def test_reflect_reads_no_page_that_is_written_from_other_types_than_asked_for(published: Served) -> None:
     """A page of facts would tell them to who asks for observations alone."""
     asked = {"query": "What grows here?"}
-    published.garden.rig.hold(Unit("What grows here is tended.", fact_type="observation"))
+    published.garden.rig.remember(Unit("What grows here is tended.", fact_type="observation"))
     published.garden.say(ready(), page("All is tended.", cites=("o1",)))
     published.make(id="care", trigger={"fact_types": ["observation"]})
     published.garden.say(done("Plants.", "p1"))

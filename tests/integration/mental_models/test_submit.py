@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.consolidate.ports import ConsolidationPorts
 from hindsight_aws.errors import WorkDeferred
 from hindsight_aws.jobs.consolidate import consolidate
-from hindsight_aws.jobs.models import after_drain, tend_models
 from hindsight_aws.jobs.outcomes import Outcome
+from hindsight_aws.jobs.refreshes import after_drain, tend_pages
 from hindsight_aws.mental_models import triggers
 from hindsight_aws.mental_models.start import start
-from hindsight_aws.mental_models.submit import Asked, submit
+from hindsight_aws.mental_models.submit import RefreshRequest, submit
 from hindsight_aws.model.ids import OperationId
 from hindsight_aws.ports.model_gateway import ModelCall
 from hindsight_aws.ports.store import DueBy, DueWork
@@ -27,11 +27,11 @@ from tests.support.refreshing import Garden, edits, page, ready
 from tests.support.units import Unit
 
 ROSES = Unit("Roses grow in the yard.")
-AUTOMATIC = Asked(None)
-BY_HAND = Asked("dev")
+AUTOMATIC = RefreshRequest(None)
+BY_HAND = RefreshRequest("dev")
 
 
-def _ask(garden: Garden, asked: Asked, model_id: str = "plants") -> OperationId | None:
+def _ask(garden: Garden, asked: RefreshRequest, model_id: str = "plants") -> OperationId | None:
     model = garden.model(model_id)
     with garden.rig.store.transaction(garden.rig.tenant) as tx:
         config = resolve(garden.rig.settings, {})
@@ -53,7 +53,7 @@ def _due(garden: Garden) -> list[DueWork]:
 
 
 def _written(garden: Garden, *tags: str, **trigger: Any) -> None:
-    garden.rig.hold(Unit("Roses grow in the yard.", tags=tags))
+    garden.rig.remember(Unit("Roses grow in the yard.", tags=tags))
     asked = garden.plant("plants", *tags, **trigger)
     garden.say(ready(), page("Roses grow here.", cites=("f1",)))
     garden.grow(asked)
@@ -63,7 +63,7 @@ def test_two_submits_are_one_refresh_that_waits(garden: Garden) -> None:
     """[X070] The second is folded into the first; a full one makes it full."""
     first = garden.plant().operation_id
 
-    again, full = _ask(garden, BY_HAND), _ask(garden, Asked("dev", full=True))
+    again, full = _ask(garden, BY_HAND), _ask(garden, RefreshRequest("dev", full=True))
 
     assert again == first
     assert full == first
@@ -174,7 +174,7 @@ def test_a_write_stales_the_models_whose_scope_it_is_in(
     _written(garden, "a")
     assert garden.view().staleness is None
 
-    garden.rig.hold(Unit("Something new.", tags=written))
+    garden.rig.remember(Unit("Something new.", tags=written))
 
     assert (garden.view().staleness == "new_memories") is is_stale
     assert [view.staleness is not None for view in garden.listed()] == [is_stale]
@@ -184,7 +184,7 @@ def test_an_untagged_write_does_not_stale_a_model_with_tags(garden: Garden) -> N
     """[X072] Not even under tags_match `any`, by which it is read; whoever refreshes reads it all the same."""
     _written(garden, "a", tags_match="any", mode="delta")
 
-    garden.rig.hold(Unit("Tulips grow here too."))
+    garden.rig.remember(Unit("Tulips grow here too."))
 
     assert garden.view().staleness is None
     garden.say(ready(), edits())
@@ -195,15 +195,15 @@ def test_an_untagged_write_does_not_stale_a_model_with_tags(garden: Garden) -> N
 def test_a_schedule_that_is_due_refreshes_a_stale_model_once(garden: Garden) -> None:
     """[X073] One row for a window, however often it is looked at."""
     _written(garden, refresh_cron="* * * * *", min_refresh_interval_seconds=0)
-    garden.rig.hold(Unit("Tulips grow too."))
+    garden.rig.remember(Unit("Tulips grow too."))
     garden.age(120)
     garden.rig.workflows.runs = False
     with changing(garden.rig.database.admin_url) as connection:
         connection.execute("UPDATE mental_models SET due_at = now() - interval '1 second'")
 
     due = _due(garden)
-    tend_models(garden.door, due)
-    tend_models(garden.door, due)
+    tend_pages(garden.door, due)
+    tend_pages(garden.door, due)
 
     assert [work.kind for work in due] == ["page_schedule"]
     assert _open(garden) == [("processing", False, True)]
@@ -215,7 +215,7 @@ def test_a_schedule_asks_for_nothing_where_nothing_is_to_be_done(garden: Garden,
     """[X073] Due but not stale; stale, but refreshed since the schedule's last time."""
     _written(garden, refresh_cron="0 0 1 1 *" if reason == "young" else "* * * * *")
     if reason == "young":
-        garden.rig.hold(Unit("Tulips grow too."))
+        garden.rig.remember(Unit("Tulips grow too."))
     else:
         garden.age(120)
     page_id = garden.model().page_id
@@ -233,7 +233,7 @@ def test_a_full_schedule_waits_for_a_refresh_since_the_last_full_one(garden: Gar
     _written(garden, mode="delta", full_refresh_cron="* * * * *", min_refresh_interval_seconds=0)
     garden.age(120)
     if has_moved:
-        garden.rig.hold(Unit("Tulips grow too."))
+        garden.rig.remember(Unit("Tulips grow too."))
         garden.say(ready(), edits())
         garden.refresh()
     page_id = garden.model().page_id
@@ -255,7 +255,7 @@ def test_a_workflow_that_cannot_be_started_leaves_the_refresh_waiting(garden: Ga
 
 def test_a_refresh_whose_worker_died_is_started_again(garden: Garden) -> None:
     """The sweep finds a lease that ran out; after three such ends the operation fails."""
-    garden.rig.hold(ROSES)
+    garden.rig.remember(ROSES)
     garden.rig.workflows.runs = False
     asked = garden.plant()
     for _ in range(4):
@@ -272,7 +272,7 @@ def test_a_refresh_whose_worker_died_is_started_again(garden: Garden) -> None:
 
 def test_a_drain_without_marks_asks_for_nothing(garden: Garden) -> None:
     _written(garden, refresh_after_consolidation=True)
-    garden.rig.hold(Unit("Tulips grow too."))
+    garden.rig.remember(Unit("Tulips grow too."))
 
     after_drain(garden.door, garden.rig.tenant, garden.rig.bank_id)
 

@@ -14,11 +14,11 @@ from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.tags import TagLeaf
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, ModelCall
-from hindsight_aws.reflect import tools
 from hindsight_aws.reflect.request import ReflectRequest
+from hindsight_aws.reflect.tools import toolbox
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.database import Database
-from tests.support.pages import hold_page
+from tests.support.pages import put_page
 from tests.support.reflect import Reply, Rig, Said, done, make_rig, uses
 from tests.support.units import Unit
 
@@ -63,7 +63,7 @@ def test_a_page_that_was_read_is_given_whole_and_one_that_was_not_as_its_beginni
     read = uses(("read_mental_models", {"reason": "r", "mental_model_ids": ["p2"]}))
     rig = made(read, concluding("In Rome.", mental_model_ids=["p2", "p3"]))
     for name, about in (("first", "Where does Bea live?"), ("second", "Bea live guitar"), ("third", "Bea guitar")):
-        hold_page(rig, name, LONG, about=about)
+        put_page(rig, name, LONG, about=about)
 
     answer = rig.answer(WHERE)
 
@@ -77,8 +77,8 @@ def test_a_page_that_was_read_is_given_whole_and_one_that_was_not_as_its_beginni
 def test_what_nobody_cited_is_listed_and_never_looks_grounded(made: Made) -> None:
     """Case [X029]."""
     rig = made(done("In Rome.", "f9", str(uuid4())))
-    rig.hold(ROME, BELIEF)
-    hold_page(rig, "bea", "Bea lives in Rome.")
+    rig.remember(ROME, BELIEF)
+    put_page(rig, "bea", "Bea lives in Rome.")
 
     answer = rig.answer(WHERE)
 
@@ -94,7 +94,7 @@ def test_a_memory_that_only_expand_met_can_be_cited(made: Made) -> None:
     hidden = Unit("Quantum chromodynamics lecture notes.", document="notes", chunk_index=0)
     opened = uses(("expand", {"reason": "r", "memory_ids": [str(hidden.id)], "depth": "chunk"}))
     rig = made(opened, done("Notes.", "f2"))
-    rig.hold(ROME, hidden)
+    rig.remember(ROME, hidden)
 
     answer = rig.answer(replace(WHERE, query=f"Where does Bea live, and what is {hidden.id}?"))
 
@@ -105,7 +105,7 @@ def test_a_memory_that_only_expand_met_can_be_cited(made: Made) -> None:
 def test_aliases_leave_the_answer_and_invented_ids_are_marked(made: Made) -> None:
     """Cases [X031] and [X032]."""
     rig = made(done(f"As f1 says, in Rome [o1], not f99 nor {uuid4()}.", "f1"))
-    rig.hold(ROME, BELIEF)
+    rig.remember(ROME, BELIEF)
 
     text = rig.answer(WHERE)["text"]
 
@@ -115,7 +115,7 @@ def test_aliases_leave_the_answer_and_invented_ids_are_marked(made: Made) -> Non
 def test_a_query_is_searched_as_the_model_wrote_it(made: Made) -> None:
     """Case [X033]."""
     rig = made(uses(("recall", {"reason": "o1", "query": "f1"})), done("In Rome.", "f1"))
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     answer = rig.answer(replace(WHERE, shows_tool_calls=True))
 
@@ -130,7 +130,7 @@ def test_a_query_is_searched_as_the_model_wrote_it(made: Made) -> None:
 
 def test_observations_carry_the_words_they_rest_on(made: Made) -> None:
     rig = made(done("In Rome.", "o1"))
-    rig.hold(ROME, BELIEF)
+    rig.remember(ROME, BELIEF)
 
     asked, unasked = rig.answer(WHERE), rig.answer(replace(WHERE, shows_evidence=False))
 
@@ -145,7 +145,7 @@ def test_sentences_are_supported_where_the_model_says_so(made: Made) -> None:
         {"sentence": "She likes it.", "ids": ["f1"]},
     ]
     rig = made(concluding("She lives in Rome.", support=support))
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     answer = rig.answer(WHERE)
 
@@ -162,7 +162,7 @@ def test_what_is_gone_when_the_run_ends_is_not_in_the_answer(made: Made, databas
 
     gone, kept = Unit("Bea moved to Rome."), Unit("Bea moved house.")
     rig = made(deletes_what_it_cites)
-    rig.hold(gone, kept)
+    rig.remember(gone, kept)
 
     answer = rig.answer(replace(WHERE, shows_tool_calls=True, shows_tool_output=True))
 
@@ -174,7 +174,7 @@ def test_what_is_gone_when_the_run_ends_is_not_in_the_answer(made: Made, databas
 def test_a_limited_key_is_told_how_many_facts_it_may_not_see(made: Made, tenant: TenantId) -> None:
     rig = made(done("In Rome.", "o1"))
     fact, hidden = Unit("Bea moved to Rome.", tags=("a",)), Unit("Bea is hiding.", tags=("b",))
-    rig.hold(fact, hidden, Unit("Bea lives in Rome.", "observation", tags=("a",), sources=(fact.id, hidden.id)))
+    rig.remember(fact, hidden, Unit("Bea lives in Rome.", "observation", tags=("a",), sources=(fact.id, hidden.id)))
     limited = Principal(tenant, "key", forced_tags=TagLeaf(frozenset({"a"})))
 
     answer = rig.answer(WHERE, limited)
@@ -196,7 +196,7 @@ def test_usage_and_price_come_from_the_ledger(made: Made, database: Database, te
         return done("In Rome.", "f1")
 
     rig = made(pays_twice)
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     answer = rig.answer(replace(WHERE, shows_tool_calls=True))
 
@@ -216,7 +216,7 @@ def test_what_no_database_holds_does_not_fail_a_run(made: Made, odd: JsonValue) 
         uses(("recall", search), ("expand", opened), ("read_mental_models", {"mental_model_ids": [odd]})),
         concluding(f"In Rome. {odd}", memory_ids=["f1", odd], support=[{"sentence": odd, "ids": [odd]}]),
     )
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     answer = rig.answer(replace(WHERE, shows_tool_calls=True, shows_tool_output=True))
 
@@ -229,17 +229,17 @@ def test_calls_at_once_share_the_room_that_the_conversation_has_left(
 ) -> None:
     """Case [X024]."""
     rooms: list[tuple[str, int]] = []
-    run = tools.run
+    run = toolbox.run
 
-    def noting(context: tools.ToolContext, name: str, said: JsonObject, ids: Mapping[str, str]) -> JsonObject:
+    def noting(context: toolbox.ToolContext, name: str, said: JsonObject, ids: Mapping[str, str]) -> JsonObject:
         rooms.append((name, context.room))
         return run(context, name, said, ids)
 
-    monkeypatch.setattr(tools, "run", noting)
+    monkeypatch.setattr(toolbox, "run", noting)
     search: JsonObject = {"reason": "r", "query": "Bea", "max_tokens": 999_999}
     rig = made(uses(("recall", search), ("search_observations", search), ("web_search", search)), done("Rome.", "f1"))
     rig.settings = rig.settings.model_copy(update={"hindsight_api_reflect_max_context_tokens": 8_000})
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     rig.answer(WHERE)
 

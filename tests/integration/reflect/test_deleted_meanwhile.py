@@ -11,14 +11,15 @@ import pytest
 from hindsight_aws.errors import HindsightError, ModelRefused
 from hindsight_aws.model.ids import RunId, TenantId
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
-from hindsight_aws.reflect import runs, steps
+from hindsight_aws.reflect import runs
 from hindsight_aws.reflect.request import ReflectRequest
+from hindsight_aws.reflect.steps import finish
 from hindsight_aws.store.postgres import PostgresStore
 from tests.integration.reflect.test_http import Served
 from tests.support.admin import changing
 from tests.support.contention import until_blocked
 from tests.support.database import Database
-from tests.support.pages import hold_page
+from tests.support.pages import put_page
 from tests.support.reflect import Reply, Rig, Said, done, make_rig, uses
 from tests.support.units import Unit
 
@@ -58,7 +59,7 @@ def rig_that_forgets(
 ) -> Rig:
     """Before its first reply the fact goes."""
     rig = make_rig(database, store, tenant)
-    rig.hold(Unit(ROME))
+    rig.remember(Unit(ROME))
     first: Reply = meanwhile(lambda: forget(rig, text), then[0])
     rig.model.replies = [first, *then[1:]]
     return rig
@@ -81,7 +82,7 @@ def test_an_equal_request_after_a_deletion_begins_anew_and_does_not_join(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant)
-    rig.hold(Unit(ROME))
+    rig.remember(Unit(ROME))
     later: list[Any] = []
 
     def asks_again() -> None:
@@ -103,7 +104,7 @@ def test_who_waits_is_told_to_ask_again_and_is_then_told_the_new_state(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     served = Served(database, store, tenant)
-    served.rig.hold(Unit(ROME))
+    served.rig.remember(Unit(ROME))
     served.rig.model.replies = [meanwhile(lambda: forget(served.rig, ROME), done("In Rome.", "f1"))]
 
     first, second = served.ask(), served.ask()
@@ -116,15 +117,15 @@ def test_a_deletion_that_meets_the_end_of_a_run_waits_for_it_and_forgets_its_ans
     database: Database, store: PostgresStore, tenant: TenantId, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig = make_rig(database, store, tenant, done("In Rome.", "f1"))
-    rig.hold(Unit(ROME))
-    other = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+    rig.remember(Unit(ROME))
+    other = PostgresStore(lambda: database.write_url, connect_for_s=30.0)
     deletion = threading.Thread(target=lambda: forget(rig, ROME, store=other))
 
     def delete(_point: str) -> None:
         deletion.start()
         until_blocked(database)
 
-    monkeypatch.setattr(steps, "reached", delete)
+    monkeypatch.setattr(finish, "reached", delete)
     run = runs.submit(rig.door, rig.principal, rig.bank, WHERE)
     deletion.join()
     other.close()
@@ -160,7 +161,7 @@ def test_a_fact_that_reads_otherwise_now_is_as_good_as_deleted(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant)
-    rig.hold(Unit(ROME))
+    rig.remember(Unit(ROME))
 
     def edit() -> None:
         with changing(database.admin_url) as admin:
@@ -178,7 +179,7 @@ def test_an_answer_from_a_page_stands_while_the_page_does(
     database: Database, store: PostgresStore, tenant: TenantId, is_gone: bool, is_given: bool
 ) -> None:
     rig = make_rig(database, store, tenant)
-    hold_page(rig, "bea", "Bea lives in Rome.")
+    put_page(rig, "bea", "Bea lives in Rome.")
 
     def withhold() -> None:
         if is_gone:
@@ -223,7 +224,7 @@ def test_a_run_that_made_room_for_another_keeps_no_decision(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, done("In Rome.", "f1"))
-    rig.hold(Unit(ROME))
+    rig.remember(Unit(ROME))
     step = rig.workflows.step
 
     def never_ends(event: JsonObject) -> JsonObject:
@@ -249,7 +250,7 @@ def test_what_a_step_found_is_not_kept_once_its_run_has_ended(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant)
-    rig.hold(Unit(ROME))
+    rig.remember(Unit(ROME))
 
     def cancel() -> None:
         with store.transaction(tenant) as tx:

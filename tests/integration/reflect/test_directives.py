@@ -15,7 +15,7 @@ from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.tags import TagFilter, TagLeaf
 from hindsight_aws.ports.directives import DirectiveText
 from hindsight_aws.reflect import runs
-from hindsight_aws.reflect.citations import NOTHING_KNOWN
+from hindsight_aws.reflect.answer.citations import NOTHING_KNOWN
 from hindsight_aws.reflect.request import ReflectRequest
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.database import Database
@@ -39,7 +39,7 @@ def database(module_database: Database) -> Database:
 def bound(database: Database, store: PostgresStore, tenant: TenantId, *replies: Reply, **settings: Any) -> Rig:
     """A bank whose answers must never name a customer, and which knows one."""
     rig = make_rig(database, store, tenant, *replies, **settings)
-    rig.hold(LATE)
+    rig.remember(LATE)
     rule(rig, "Never name a customer.")
     return rig
 
@@ -140,7 +140,7 @@ def test_a_tagged_directive_binds_only_a_request_that_asks_for_its_tags(
 ) -> None:
     """[X041] [X043] Untagged questions are free of it, unless all are to apply."""
     rig = make_rig(database, store, tenant, done("Globex pays late.", "f1"), done("Globex pays late.", "f1"), KEPT)
-    rig.hold(LATE)
+    rig.remember(LATE)
     rule(rig, "Never name a customer.", "team:a")
 
     free = rig.answer(WHO)
@@ -155,7 +155,7 @@ def test_a_directive_that_a_key_may_not_read_binds_its_answers_and_is_not_shown(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, NAMED, BROKEN, MENDED, BROKEN)
-    rig.hold(Unit("Globex pays its bills late.", tags=("team:a",)))
+    rig.remember(Unit("Globex pays its bills late.", tags=("team:a",)))
     rule(rig, "Never name a customer.")
     limited = Principal(tenant, "limited", forced_tags=TagLeaf(frozenset({"team:a"})))
 

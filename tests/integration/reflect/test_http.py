@@ -50,7 +50,7 @@ class Served:
 
 def test_an_answer_has_every_field_of_the_contract(database: Database, store: PostgresStore, tenant: TenantId) -> None:
     served = Served(database, store, tenant, done("In Rome.", "f1"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
 
     answer = served.ask(include={"facts": {}, "tool_calls": {"output": False}})
 
@@ -79,7 +79,7 @@ def test_a_filter_of_many_tags_is_answered_or_refused_by_name(
     database: Database, store: PostgresStore, tenant: TenantId, count: int, status: int
 ) -> None:
     served = Served(database, store, tenant, done("In Rome.", "f1"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
 
     answer = served.ask(tags=[f"t{number}" for number in range(count)])
 
@@ -106,7 +106,7 @@ def test_a_caller_who_prefers_to_ask_later_gets_202_and_the_same_answer_as_an_op
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     served = Served(database, store, tenant, done("In Rome.", "f1"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
 
     later = served.api("POST", PATH, {"query": "Where does Bea live?"}, {"prefer": "respond-async, wait=5"})
     operation = served.api("GET", f"/v1/default/banks/bank/operations/{later.json()['operation_id']}").json()
@@ -135,7 +135,7 @@ def test_a_function_url_waits_for_as_long_as_its_own_setting(
 
 def test_a_failure_is_told_once_with_its_kind(database: Database, store: PostgresStore, tenant: TenantId) -> None:
     served = Served(database, store, tenant, ModelRefused("policy"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
 
     answer = served.ask()
 
@@ -166,7 +166,7 @@ def test_a_run_that_did_not_end_within_its_time_is_504(
 
 def test_endless_throttling_is_503(database: Database, store: PostgresStore, tenant: TenantId) -> None:  # [X080]
     served = Served(database, store, tenant, ModelThrottled("slow down"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
 
     answer = served.ask()
 
@@ -203,7 +203,7 @@ def test_a_wrong_field_is_422_and_starts_nothing(
 def test_a_context_without_a_query_is_the_question(database: Database, store: PostgresStore, tenant: TenantId) -> None:
     """[X027] A context alone is allowed."""
     served = Served(database, store, tenant, done("x", "f1"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
 
     answer = served.ask(query=" ", context="Where does Bea live?")
 
@@ -226,7 +226,7 @@ def test_an_equal_request_is_given_the_answer_that_came_after_the_503(
 ) -> None:
     """[X086] The answer is the same by either way."""
     served = Served(database, store, tenant, done("In Rome.", "f1"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
     served.rig.workflows.runs = False
 
     waiting = served.ask()
@@ -246,7 +246,7 @@ def test_a_cancelled_run_is_asked_nothing_and_told_as_cancelled(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     served = Served(database, store, tenant, done("In Rome.", "f1"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
     served.rig.workflows.runs = False
 
     run = served.ask().json()["operation_id"]
@@ -263,7 +263,7 @@ def test_a_cancelled_run_is_asked_nothing_and_told_as_cancelled(
 
 def test_the_present_of_a_question_may_be_another(database: Database, store: PostgresStore, tenant: TenantId) -> None:
     served = Served(database, store, tenant, done("In Rome.", "f1"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
 
     served.ask(query_timestamp="2024-02-29T23:30:00-05:00")
 
@@ -272,7 +272,7 @@ def test_the_present_of_a_question_may_be_another(database: Database, store: Pos
 
 def test_an_answer_says_what_it_cost(database: Database, store: PostgresStore, tenant: TenantId) -> None:
     served = Served(database, store, tenant, done("In Rome.", "f1"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
 
     usage = served.ask().json()["usage"]
 
@@ -284,7 +284,7 @@ def test_an_answer_that_was_forgotten_is_asked_for_again(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     served = Served(database, store, tenant, done("In Rome.", "f1"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
     step = served.rig.workflows.step
 
     def then_forget(event: JsonObject) -> JsonObject:
@@ -304,7 +304,7 @@ def test_an_answer_that_was_forgotten_is_asked_for_again(
 
 def test_a_schema_is_answered_in_its_own_form(database: Database, store: PostgresStore, tenant: TenantId) -> None:
     served = Served(database, store, tenant, done("In Rome.", "f1"), uses(("structured_answer", {"city": "Rome"})))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
 
     body = served.ask(response_schema={"properties": {"city": {"type": "string"}}, "required": ["city"]}).json()
 
@@ -313,7 +313,7 @@ def test_a_schema_is_answered_in_its_own_form(database: Database, store: Postgre
 
 def test_text_that_no_database_holds_is_no_failure(database: Database, store: PostgresStore, tenant: TenantId) -> None:
     served = Served(database, store, tenant, done("In Rome.", "f1"))
-    served.rig.hold(Unit("Bea moved to Rome."))
+    served.rig.remember(Unit("Bea moved to Rome."))
 
     answer = served.ask(context="a\x00b\ud800", tags=["t\x00"], response_schema={"properties": {"a\x00": {}}})
 

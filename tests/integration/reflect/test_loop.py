@@ -13,16 +13,15 @@ import psycopg
 import pytest
 
 from hindsight_aws.errors import ModelInputTooLong, ModelReplyMalformed, ModelThrottled
-from hindsight_aws.jobs.reflect import run_step
 from hindsight_aws.model.ids import RunId, TenantId
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue, ModelCall
 from hindsight_aws.ports.store import DueBy
 from hindsight_aws.reflect import runs
 from hindsight_aws.reflect.request import Budget, ReflectRequest
-from hindsight_aws.reflect.tool_step import GUIDANCE
+from hindsight_aws.reflect.steps.run_tool import GUIDANCE
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.database import Database
-from tests.support.pages import hold_page
+from tests.support.pages import put_page
 from tests.support.reflect import Rig, Said, done, make_rig, uses
 from tests.support.units import Unit
 
@@ -54,7 +53,7 @@ def test_one_by_one_the_model_is_told_each_layer_then_free(  # [X002] [X003]
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, follows, hindsight_api_reflect_sequential_search=True)
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     answer = rig.answer(WHERE)
 
@@ -68,8 +67,8 @@ def test_pages_that_release_the_order_say_so_to_the_model(
 ) -> None:
     """Cases [X004] [X005]."""
     rig = make_rig(database, store, tenant, follows, hindsight_api_reflect_sequential_search=True)
-    rig.hold(ROME)
-    hold_page(rig, "bea", "Bea lives in Rome.", about="Bea")
+    rig.remember(ROME)
+    put_page(rig, "bea", "Bea lives in Rome.", about="Bea")
 
     rig.ask(replace(WHERE, budget=budget))
 
@@ -88,7 +87,7 @@ def test_a_forced_layer_is_asked_for_again_with_what_was_wrong_then_the_run_answ
         return follows(call)
 
     rig = make_rig(database, store, tenant, deaf, hindsight_api_reflect_sequential_search=True)
-    rig.hold(ROME, Unit("Bea lives in Rome now.", "observation"))
+    rig.remember(ROME, Unit("Bea lives in Rome now.", "observation"))
 
     answer = rig.answer(WHERE)
 
@@ -104,7 +103,7 @@ def test_a_full_conversation_is_shown_blanked_and_answered_from_all_that_was_fou
         database, store, tenant, follows,
         hindsight_api_reflect_sequential_search=True, hindsight_api_reflect_max_context_tokens=3_000,
     )  # fmt: skip
-    rig.hold(ROME, Unit("Bea lives in Rome, and " + "likes it well, " * 1_500, "observation"))
+    rig.remember(ROME, Unit("Bea lives in Rome, and " + "likes it well, " * 1_500, "observation"))
     rig.settings = rig.settings.model_copy(update={"bank_defaults": (("recall_max_tokens", "200000"),)})
 
     answer = rig.answer(ReflectRequest("Where does Bea live?", shows_facts=True, observations_max_tokens=100_000))
@@ -119,7 +118,7 @@ def test_a_full_conversation_is_shown_blanked_and_answered_from_all_that_was_fou
 def test_a_context_of_one_token_still_answers(database: Database, store: PostgresStore, tenant: TenantId) -> None:
     """Case [X015]."""
     rig = make_rig(database, store, tenant, done("In Rome.", "f1"), hindsight_api_reflect_max_context_tokens=1)
-    rig.hold(ROME, THAI)
+    rig.remember(ROME, THAI)
 
     assert rig.answer(WHERE)["text"] == "In Rome."
     assert tasks_of(rig) == ["reflect_synthesis"]
@@ -137,7 +136,7 @@ def reads(call: ModelCall) -> Said:
 
 def scattered(rig: Rig) -> None:
     """Three facts of which two do not fit one call."""
-    rig.hold(*(Unit(f"Bea note {place} " + "and more " * 400) for place in range(3)))
+    rig.remember(*(Unit(f"Bea note {place} " + "and more " * 400) for place in range(3)))
     rig.settings = rig.settings.model_copy(update={"bank_defaults": (("recall_max_tokens", "200000"),)})
 
 
@@ -184,7 +183,7 @@ def test_a_long_answer_is_rewritten_once(database: Database, store: PostgresStor
     """Case [X018]."""
     short = Said((("reflect_rewrite", {"answer": "In Rome."}),))
     rig = make_rig(database, store, tenant, done("In Rome, " * 300, "f1"), short)
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     answer = rig.answer(ReflectRequest("Where does Bea live?", max_tokens=200))
 
@@ -197,7 +196,7 @@ def test_a_rewrite_that_fails_leaves_the_answer_as_it_was(
 ) -> None:
     """Case [X018]: nor does a rewrite that breaks cost the answer."""
     rig = make_rig(database, store, tenant, done("In Rome, " * 300, "f1"), ModelInputTooLong("too long"))
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     answer = rig.answer(ReflectRequest("Where does Bea live?", max_tokens=200))
 
@@ -208,7 +207,7 @@ def test_an_empty_synthesis_fails_the_run_and_nothing_is_stored(  # [X017]
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, done(""), hindsight_api_reflect_max_context_tokens=1)
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     run = rig.ask(WHERE)
 
@@ -220,7 +219,7 @@ def test_a_search_that_raises_fails_the_run_and_a_wrong_call_is_told_to_the_mode
 ) -> None:
     wrong = uses(("recall", {"reason": "r", "query": ""}))
     rig = make_rig(database, store, tenant, wrong, done("In Rome.", "f1"))
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     rig.answer(WHERE)
     told = rig.model.calls[1].history[-1].results[0]
@@ -235,7 +234,7 @@ def test_a_cancelled_run_makes_no_more_calls_and_stays_cancelled(  # [X026]
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, AGAIN, AGAIN, done("In Rome.", "f1"))
-    rig.hold(ROME)
+    rig.remember(ROME)
     step, decisions = rig.workflows.step, [0]
 
     def cancelled_midway(event: JsonObject) -> JsonObject:
@@ -277,9 +276,9 @@ def started(rig: Rig, *steps: str) -> JsonObject:
             calls = payload["calls"]
             assert isinstance(calls, list)
             for call in calls:
-                run_step(rig.ports, {"step": "run_tool", "run": payload, "call": call})
+                rig.step({"step": "run_tool", "run": payload, "call": call})
         else:
-            answer = run_step(rig.ports, {"step": step, "run": payload})
+            answer = rig.step({"step": step, "run": payload})
             payload = answer if step in ("prepare", "plan") else payload
     return payload
 
@@ -289,13 +288,13 @@ def test_a_call_that_is_delivered_twice_is_made_once(
 ) -> None:
     """Case [X081]."""
     rig = make_rig(database, store, tenant, done("In Rome.", "f1"), done("Elsewhere."))
-    rig.hold(ROME)
+    rig.remember(ROME)
     payload = started(rig, "prepare", "plan", "run_tools", "plan")
 
     for _ in range(2):
-        run_step(rig.ports, {"step": "call_model", "run": payload})
-    decided = run_step(rig.ports, {"step": "plan", "run": payload})
-    run_step(rig.ports, {"step": "finish", "run": decided})
+        rig.step({"step": "call_model", "run": payload})
+    decided = rig.step({"step": "plan", "run": payload})
+    rig.step({"step": "finish", "run": decided})
 
     assert len(rig.model.calls) == 1
     with psycopg.connect(database.admin_url) as admin:
@@ -310,10 +309,10 @@ def test_a_decision_that_is_delivered_twice_is_taken_once(
 ) -> None:
     """Case [X082]."""
     rig = make_rig(database, store, tenant, done("In Rome.", "f1"))
-    rig.hold(ROME)
+    rig.remember(ROME)
     payload = started(rig, "prepare")
 
-    first, second = (run_step(rig.ports, {"step": "plan", "run": payload}) for _ in range(2))
+    first, second = (rig.step({"step": "plan", "run": payload}) for _ in range(2))
 
     assert first == second
     assert (first["action"], first["turn"]) == ("run_tools", 1)
@@ -322,12 +321,12 @@ def test_a_decision_that_is_delivered_twice_is_taken_once(
 def test_a_run_that_the_guard_stopped_says_so(database: Database, store: PostgresStore, tenant: TenantId) -> None:
     """Case [X085]."""
     rig = make_rig(database, store, tenant, AGAIN)
-    rig.hold(ROME)
+    rig.remember(ROME)
     payload = started(rig, "prepare", "plan")
     with psycopg.connect(database.admin_url) as admin:
         admin.execute("UPDATE hindsight.reflect_runs SET turn = 121 WHERE tenant_id = %s", (tenant,))
 
-    run_step(rig.ports, {"step": "fail", "run": {**payload, "turn": 121}})
+    rig.step({"step": "fail", "run": {**payload, "turn": 121}})
 
     run = rig.find(RunId(rig.workflows.started[-1]))
     assert (run.status, run.error) == ("failed", "ReflectRunaway")
@@ -338,7 +337,7 @@ def test_a_budget_of_one_turn_closes_after_the_first_round(
 ) -> None:
     """Case [X001]: half of one turn is one turn."""
     rig = make_rig(database, store, tenant, done("In Rome.", "f1"), hindsight_api_reflect_max_iterations=1)
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     assert rig.answer(WHERE)["text"] == "In Rome."
     assert tasks_of(rig) == ["reflect_closing"]
@@ -348,7 +347,7 @@ def test_what_ended_a_week_ago_is_removed_by_the_sweep_with_what_it_read(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, done(""))
-    rig.hold(ROME)
+    rig.remember(ROME)
     rig.ask(WHERE)
     with psycopg.connect(database.admin_url) as admin:
         kept = admin.execute("SELECT count(*) FROM hindsight.reflect_steps WHERE tenant_id = %s", (tenant,)).fetchone()
@@ -379,7 +378,7 @@ def test_nothing_that_only_follows_an_answer_is_begun_when_time_is_short(
 ) -> None:
     long, short = done("In Rome, " * 300, "f1"), Said((("reflect_rewrite", {"answer": "In Rome."}),))
     rig = make_rig(database, store, tenant, long, short, hindsight_api_reflect_wall_timeout=seconds)
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     rig.answer(ReflectRequest("Where does Bea live?", max_tokens=200))
 
@@ -396,7 +395,7 @@ def test_an_answer_that_came_late_stands(database: Database, store: PostgresStor
         return done("In Rome.", "f1")
 
     rig = make_rig(database, store, tenant, slowly)
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     assert rig.answer(WHERE)["text"] == "In Rome."
 
@@ -405,13 +404,13 @@ def test_a_run_that_was_cancelled_before_its_end_gets_no_answer(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, done("In Rome.", "f1"))
-    rig.hold(ROME)
+    rig.remember(ROME)
     payload = started(rig, "prepare", "plan", "run_tools", "plan", "call_model", "plan")
     ended = RunId(rig.workflows.started[-1])
     with store.transaction(tenant) as tx:
         assert tx.reflect.cancel(rig.bank_id, ended)
 
-    run_step(rig.ports, {"step": "finish", "run": payload})
+    rig.step({"step": "finish", "run": payload})
 
     assert (rig.find(ended).status, rig.find(ended).answer) == ("cancelled", None)
 
@@ -424,25 +423,25 @@ def test_a_call_that_is_delivered_twice_at_once_is_made_once(
 
     def slowly(_call: ModelCall) -> Said:
         asked.set()
-        assert may_answer.wait(10)
+        assert may_answer.wait(60)
         return done("In Rome.", "f1")
 
     rig = make_rig(database, store, tenant, slowly)
-    rig.hold(ROME)
+    rig.remember(ROME)
     payload = started(rig, "prepare", "plan", "run_tools", "plan")
     event: JsonObject = {"step": "call_model", "run": payload}
     other = PostgresStore(lambda: database.write_url)
-    first = threading.Thread(target=run_step, args=(rig.ports, event))
-    second = threading.Thread(target=run_step, args=(replace(rig.ports, store=other), event))
+    first = threading.Thread(target=rig.step, args=(event,))
+    second = threading.Thread(target=replace(rig, store=other).step, args=(event,))
 
     first.start()
-    assert asked.wait(10)
+    assert asked.wait(60)
     second.start()
     second.join(0.3)
     is_waiting = second.is_alive()
     may_answer.set()
-    first.join(10)
-    second.join(10)
+    first.join(60)
+    second.join(60)
     other.close()
 
     assert is_waiting
@@ -451,7 +450,7 @@ def test_a_call_that_is_delivered_twice_at_once_is_made_once(
 
 def test_the_conversation_only_grows(database: Database, store: PostgresStore, tenant: TenantId) -> None:
     rig = make_rig(database, store, tenant, AGAIN, AGAIN, done("In Rome.", "f1"))
-    rig.hold(ROME)
+    rig.remember(ROME)
 
     rig.answer(WHERE)
 
@@ -474,7 +473,7 @@ def test_of_several_tools_the_one_that_failed_is_run_again_and_their_order_stays
         )
 
     rig = make_rig(database, store, tenant, asks, done("In Rome.", "f1"))
-    rig.hold(ROME, Unit("Bea lives in Rome now.", "observation"))
+    rig.remember(ROME, Unit("Bea lives in Rome now.", "observation"))
 
     rig.answer(WHERE)
 
@@ -488,8 +487,8 @@ def test_the_question_is_embedded_once_for_all_layers_and_whenever_it_is_asked_a
 ) -> None:
     again = uses(("recall", {"reason": "r", "query": f" {WHERE.query} "}), ("recall", {"reason": "r", "query": "Rome"}))
     rig = make_rig(database, store, tenant, again, done("In Rome.", "f1"))
-    rig.hold(ROME, Unit("Bea lives in Rome now.", "observation"))
-    hold_page(rig, "home", "Bea lives in Rome.")
+    rig.remember(ROME, Unit("Bea lives in Rome now.", "observation"))
+    put_page(rig, "home", "Bea lives in Rome.")
     rig.embedder.texts.clear()
 
     run = rig.ask(WHERE)
@@ -505,7 +504,7 @@ def test_a_prepared_run_that_is_prepared_again_embeds_nothing_more(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, done("In Rome.", "f1"))
-    rig.hold(ROME)
+    rig.remember(ROME)
     rig.embedder.texts.clear()
     step = rig.workflows.step
     rig.workflows.step = lambda event: [step(event) for _ in range(2 if event["step"] == "prepare" else 1)][-1]
@@ -518,7 +517,7 @@ def test_a_prepared_run_that_is_prepared_again_embeds_nothing_more(
 def test_a_vector_of_another_model_is_not_used(database: Database, store: PostgresStore, tenant: TenantId) -> None:
     """The embedding model may change between two steps of a run."""
     rig = make_rig(database, store, tenant, done("In Rome.", "f1"))
-    rig.hold(ROME, Unit("Bea lives in Rome now.", "observation"))
+    rig.remember(ROME, Unit("Bea lives in Rome now.", "observation"))
     rig.embedder.texts.clear()
     step = rig.workflows.step
 

@@ -8,8 +8,8 @@ import pytest
 from hindsight_aws.errors import ModelThrottled
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
-from hindsight_aws.reflect.model_step import MOST_LOST_CALLS
 from hindsight_aws.reflect.request import Budget, ReflectRequest
+from hindsight_aws.reflect.steps.call_model import MOST_LOST_CALLS
 from hindsight_aws.store.postgres import PostgresStore
 from infra.local.workflow import StatesError
 from tests.support.database import Database
@@ -38,7 +38,7 @@ def dies(_call: ModelCall) -> Said:
 def rig_that_dies(database: Database, store: PostgresStore, tenant: TenantId, *replies: Reply) -> Rig:
     """A rig whose step functions may die, as the workflow is told of it."""
     rig = make_rig(database, store, tenant, *replies)
-    rig.hold(Unit("Bea moved to Rome."))
+    rig.remember(Unit("Bea moved to Rome."))
     step = rig.workflows.step
 
     def until_death(event: JsonObject) -> JsonObject:

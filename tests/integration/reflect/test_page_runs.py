@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid4
 
 import psycopg
@@ -13,10 +13,9 @@ from hindsight_aws.errors import ModelRefused
 from hindsight_aws.jobs.reflect import run_step
 from hindsight_aws.model.ids import RunId, TenantId
 from hindsight_aws.ports.model_gateway import JsonObject
-from hindsight_aws.ports.pages import DataBlock, FoundPiece, PageBasis
+from hindsight_aws.ports.page_keeper import DataBlock, FoundPiece, PageBasis
 from hindsight_aws.ports.reflect import NewRun, Run
 from hindsight_aws.ports.store import Transaction
-from hindsight_aws.reflect.ports import ReflectPorts
 from hindsight_aws.reflect.request import ReflectJob, ReflectRequest, job_to_json
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.database import Database
@@ -58,9 +57,7 @@ class PagesInMemory:
     def blocks(self, kept: JsonObject, task: str, said: Mapping[str, JsonObject]) -> tuple[DataBlock, ...]:
         return (DataBlock("document", {"sections": [], "after": list(said)}),) if said else ()
 
-    def compose(
-        self, run: Run, kept: JsonObject, said: Mapping[str, JsonObject], found: list[FoundPiece]
-    ) -> JsonObject:
+    def compose(self, run: Run, kept: JsonObject, said: Mapping[str, JsonObject]) -> JsonObject:
         return {"vector": None}
 
     def commit(
@@ -105,10 +102,10 @@ def page_rig(
     database: Database, store: PostgresStore, tenant: TenantId, pages: PagesInMemory, *replies: Reply
 ) -> PageRig:
     rig = make_rig(database, store, tenant, *replies)
-    rig.hold(Unit("Bea moved to Rome."))
+    rig.remember(Unit("Bea moved to Rome."))
     ports = rig.ports
-    with_pages = ReflectPorts(ports.store, ports.text_model, ports.searches, ports.settings, pages)
-    rig.workflows.step = lambda event: run_step(with_pages, event)
+    with_pages = replace(ports, pages=pages)
+    rig.workflows.step = lambda event: run_step(with_pages, event, lambda *_bank: None)
     return PageRig(rig, pages)
 
 

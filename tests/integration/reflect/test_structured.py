@@ -37,7 +37,7 @@ def test_a_structured_answer_is_forced_from_the_answer(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, ANSWER, filled(city="Rome", since=None))
-    rig.hold(Unit("Bea moved to Rome."))
+    rig.remember(Unit("Bea moved to Rome."))
 
     answer = rig.answer(WHERE)
 
@@ -51,7 +51,7 @@ def test_what_does_not_fit_is_named_to_the_model_and_mended_once(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, ANSWER, filled(city="R", year=1), filled(city="Rome"))
-    rig.hold(Unit("Bea moved to Rome."))
+    rig.remember(Unit("Bea moved to Rome."))
 
     answer = rig.answer(WHERE)
 
@@ -72,7 +72,7 @@ def test_a_structure_that_cannot_be_had_is_told_and_the_answer_stands(
     database: Database, store: PostgresStore, tenant: TenantId, replies: tuple[Reply | HindsightError, ...], reason: str
 ) -> None:
     rig = make_rig(database, store, tenant, ANSWER, *replies)
-    rig.hold(Unit("Bea moved to Rome."))
+    rig.remember(Unit("Bea moved to Rome."))
 
     answer = rig.answer(WHERE)
 

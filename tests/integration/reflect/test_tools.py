@@ -10,17 +10,17 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.tags import TagFilter, TagLeaf, TagsMatch
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue
-from hindsight_aws.reflect import tools
 from hindsight_aws.reflect.request import ReflectJob, ReflectRequest
-from hindsight_aws.reflect.tools import ToolContext
+from hindsight_aws.reflect.tools import toolbox
+from hindsight_aws.reflect.tools.toolbox import ToolContext
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.database import Database
-from tests.support.pages import hold_page
+from tests.support.pages import put_page
 from tests.support.reflect import Rig, done, make_rig
 from tests.support.units import Unit
 
@@ -54,7 +54,7 @@ def context(
 
 
 def run(of: ToolContext, name: str, said: JsonObject, **ids: object) -> JsonObject:
-    return tools.run(of, name, {"reason": "r", **said}, {alias: str(real) for alias, real in ids.items()})
+    return toolbox.run(of, name, {"reason": "r", **said}, {alias: str(real) for alias, real in ids.items()})
 
 
 def records(result: JsonObject, name: str) -> list[JsonObject]:
@@ -91,23 +91,23 @@ def test_the_types_asked_for_decide_on_the_tools(rig: Rig, fact_types: set[str] 
     job = ReflectJob(rig.principal, rig.bank, request)
     config = resolve(rig.settings, {})
 
-    with_pages = tools.enabled(job, config, has_pages=True)
+    with_pages = toolbox.enabled(job, config, has_pages=True)
 
-    assert list(tools.enabled(job, config)) == names
+    assert list(toolbox.enabled(job, config)) == names
     assert list(with_pages) == ["search_mental_models", "read_mental_models", *names]
 
 
 def test_a_bank_that_keeps_no_documents_has_nothing_to_expand(rig: Rig) -> None:
     job = ReflectJob(rig.principal, rig.bank, ASKED)
 
-    assert "expand" not in tools.enabled(job, resolve(rig.settings, {"store_document_text": False}))
+    assert "expand" not in toolbox.enabled(job, resolve(rig.settings, {"store_document_text": False}))
 
 
 def test_the_best_page_comes_whole_and_others_begin(rig: Rig) -> None:
     long = "Bea lives in Rome. " * 40
-    hold_page(rig, "bea", long, about="Where does Bea live?")
-    hold_page(rig, "rome", long, about="Bea guitar Rome", is_fresh=False)
-    rig.hold(MOVED)
+    put_page(rig, "bea", long, about="Where does Bea live?")
+    put_page(rig, "rome", long, about="Bea guitar Rome", is_fresh=False)
+    rig.remember(MOVED)
 
     found = records(run(context(rig), "search_mental_models", {"query": "Where does Bea live?"}), "mental_models")
 
@@ -120,7 +120,7 @@ def test_the_best_page_comes_whole_and_others_begin(rig: Rig) -> None:
 
 def test_pages_are_read_as_far_as_the_budget_goes_and_the_first_in_any_case(rig: Rig) -> None:
     for name in ("one", "two", "three"):
-        hold_page(rig, name, f"{name} " * (1_500 if name != "three" else 10))
+        put_page(rig, name, f"{name} " * (1_500 if name != "three" else 10))
     said: JsonObject = {"mental_model_ids": ["p1", "two", "three", "gone"], "max_tokens": 1_000}
 
     read = run(context(rig), "read_mental_models", said, p1="one")
@@ -130,7 +130,7 @@ def test_pages_are_read_as_far_as_the_budget_goes_and_the_first_in_any_case(rig:
 
 
 def test_a_single_page_may_be_named_without_a_list(rig: Rig) -> None:
-    hold_page(rig, "one", "text")
+    put_page(rig, "one", "text")
 
     assert texts(run(context(rig), "read_mental_models", {"mental_model_ids": "p1"}, p1="one"), "mental_models") == [
         "text"
@@ -139,8 +139,8 @@ def test_a_single_page_may_be_named_without_a_list(rig: Rig) -> None:
 
 def test_a_page_outside_the_tags_is_neither_found_nor_read(rig: Rig) -> None:
     """Case [X048]."""
-    hold_page(rig, "mine", "Bea lives in Rome.", ["a"])
-    hold_page(rig, "theirs", "Bea lives in Oslo.", ["b"])
+    put_page(rig, "mine", "Bea lives in Rome.", ["a"])
+    put_page(rig, "theirs", "Bea lives in Oslo.", ["b"])
     seen = context(rig, replace(ASKED, tags=OF_A))
     forced = context(rig, principal=Principal(rig.tenant, "key", forced_tags=TagLeaf(frozenset({"a"}))))
 
@@ -155,8 +155,8 @@ def test_a_page_outside_the_tags_is_neither_found_nor_read(rig: Rig) -> None:
 
 def test_an_excluded_page_is_neither_found_nor_read(rig: Rig) -> None:
     """Case [X050]: and with all pages excluded there is no tool for them."""
-    hold_page(rig, "mine", "Bea lives in Rome.")
-    hold_page(rig, "other", "Bea lives in Oslo.")
+    put_page(rig, "mine", "Bea lives in Rome.")
+    put_page(rig, "other", "Bea lives in Oslo.")
     without = context(rig, replace(ASKED, excluded_pages=frozenset({"other"})))
     all_but = replace(without.job, request=replace(ASKED, excluded_pages=frozenset({"mine", "other"})))
     none = replace(without.job, request=replace(ASKED, with_pages=False))
@@ -164,7 +164,7 @@ def test_an_excluded_page_is_neither_found_nor_read(rig: Rig) -> None:
     found = run(without, "search_mental_models", {"query": "Bea lives"})
     read = run(without, "read_mental_models", {"mental_model_ids": ["mine", "other"]})
     with rig.store.transaction(rig.tenant) as tx:
-        has_pages = [tools.has_pages(tx, job, rig.bank_id) for job in (without.job, all_but, none)]
+        has_pages = [toolbox.has_pages(tx, job, rig.bank_id) for job in (without.job, all_but, none)]
 
     assert texts(found, "mental_models") == ["Bea lives in Rome."]
     assert read["not_read"] == ["other"]
@@ -174,13 +174,13 @@ def test_an_excluded_page_is_neither_found_nor_read(rig: Rig) -> None:
 def test_exactly_no_tags_is_the_untagged_in_every_tool(rig: Rig) -> None:
     """Case [X047]."""
     for name, tags in (("plain", ()), ("tagged", ("a",))):
-        hold_page(rig, name, f"Bea lives in {name}.", tags)
+        put_page(rig, name, f"Bea lives in {name}.", tags)
     plain, tagged = (
         Unit(f"Bea moved to {name}.", tags=tags, document=name, chunk_index=0)
         for name, tags in (("Rome", ()), ("Oslo", ("a",)))
     )
     beliefs = [Unit("Bea lives in Rome.", "observation"), Unit("Bea lives in Oslo.", "observation", tags=("a",))]
-    rig.hold(plain, tagged, *beliefs)
+    rig.remember(plain, tagged, *beliefs)
     seen = context(rig, replace(ASKED, tags=UNTAGGED))
 
     assert texts(run(seen, "search_mental_models", {"query": "Bea lives"}), "mental_models") == ["Bea lives in plain."]
@@ -200,7 +200,7 @@ def test_expand_hides_memories_and_documents_outside_the_tags(rig: Rig) -> None:
     """Case [X049]."""
     mine = Unit("Bea moved to Rome.", tags=("a",), document="letter", chunk_index=0)
     theirs = Unit("Bea moved to Oslo.", tags=("b",), document="note", chunk_index=0)
-    rig.hold(mine, theirs)
+    rig.remember(mine, theirs)
     of_document(rig, "letter", "secret", ["b"])
     seen = context(rig, replace(ASKED, tags=OF_A))
     wanted: JsonObject = {"memory_ids": ["f1", "f2"]}
@@ -216,7 +216,7 @@ def test_expand_hides_memories_and_documents_outside_the_tags(rig: Rig) -> None:
 
 def test_a_document_that_holds_somebody_elses_items_is_withheld_from_a_limited_key(rig: Rig) -> None:
     mine = Unit("Bea moved to Rome.", tags=("a",), document="shared", chunk_index=0)
-    rig.hold(mine)
+    rig.remember(mine)
     of_document(rig, "shared", "mine and theirs", ["a", "b"], [["a"], ["b"]])
     limited = context(rig, principal=Principal(rig.tenant, "key", forced_tags=TagLeaf(frozenset({"a"}))))
     said: JsonObject = {"memory_ids": "f1", "depth": "document"}
@@ -230,7 +230,7 @@ def test_a_document_that_holds_somebody_elses_items_is_withheld_from_a_limited_k
 
 def test_expand_pairs_each_id_with_what_it_gave_and_fails_where_all_are_wrong(rig: Rig) -> None:
     bare = Unit("Bea speaks Thai.")
-    rig.hold(MOVED, bare)
+    rig.remember(MOVED, bare)
     ids = {"f1": MOVED.id, "f2": bare.id}
 
     mixed = run(context(rig), "expand", {"memory_ids": ["f9", "f1", str(uuid4()), "f2"], "depth": "chunk"}, **ids)
@@ -250,7 +250,7 @@ def test_expand_pairs_each_id_with_what_it_gave_and_fails_where_all_are_wrong(ri
 
 
 def test_a_long_document_is_cut_to_the_room_of_the_call(rig: Rig) -> None:
-    rig.hold(MOVED)
+    rig.remember(MOVED)
     of_document(rig, "letter", "word " * 5_000)
 
     (opened,) = records(
@@ -266,7 +266,7 @@ def test_a_long_document_is_cut_to_the_room_of_the_call(rig: Rig) -> None:
 def test_an_observation_opens_to_the_facts_that_may_be_seen(rig: Rig) -> None:
     fact, hidden = Unit("Bea moved to Rome.", tags=("a",)), Unit("Bea is hiding.", tags=("b",))
     belief = Unit("Bea lives in Rome.", "observation", tags=("a",), sources=(fact.id, hidden.id))
-    rig.hold(fact, hidden, belief)
+    rig.remember(fact, hidden, belief)
     limited = Principal(rig.tenant, "key", forced_tags=TagLeaf(frozenset({"a"})))
 
     (opened,) = records(
@@ -278,7 +278,7 @@ def test_an_observation_opens_to_the_facts_that_may_be_seen(rig: Rig) -> None:
 
 
 def test_a_window_of_changes_holds_for_every_tool(rig: Rig) -> None:
-    rig.hold(MOVED, Unit("Bea lives in Rome.", "observation"))
+    rig.remember(MOVED, Unit("Bea lives in Rome.", "observation"))
     early = datetime(2020, 1, 1, tzinfo=UTC)
     windows = [replace(ASKED, updated_before=early), replace(ASKED, updated_after=early), ASKED]
 
@@ -295,7 +295,7 @@ def test_a_window_of_changes_holds_for_every_tool(rig: Rig) -> None:
 
 
 def test_recall_brings_chunks_where_the_bank_wants_them(rig: Rig) -> None:
-    rig.hold(MOVED, Unit("Bea speaks Thai."))
+    rig.remember(MOVED, Unit("Bea speaks Thai."))
     said: JsonObject = {"query": "Bea", "max_chunk_tokens": None}
 
     usual = run(context(rig), "recall", said)
@@ -307,7 +307,7 @@ def test_recall_brings_chunks_where_the_bank_wants_them(rig: Rig) -> None:
 
 
 def test_a_chunk_that_is_the_fact_itself_is_not_shown_twice(rig: Rig) -> None:
-    rig.hold(MOVED)
+    rig.remember(MOVED)
     with psycopg.connect(rig.database.admin_url) as admin:
         admin.execute(
             "UPDATE hindsight.chunks SET chunk_text = 'Bea moved to Rome.' WHERE tenant_id = %s", (rig.tenant,)
@@ -319,7 +319,7 @@ def test_a_chunk_that_is_the_fact_itself_is_not_shown_twice(rig: Rig) -> None:
 def test_observations_bring_their_sources_where_the_bank_wants_them(rig: Rig) -> None:
     fact = Unit("Bea moved to Rome.")
     belief = Unit("Bea lives in Rome.", "observation", sources=(fact.id,))
-    rig.hold(fact, belief)
+    rig.remember(fact, belief)
     said: JsonObject = {"query": "Bea lives"}
 
     usual = run(context(rig), "search_observations", said)
@@ -332,7 +332,7 @@ def test_observations_bring_their_sources_where_the_bank_wants_them(rig: Rig) ->
 
 def test_contexts_are_cut_and_what_says_nothing_is_left_out(rig: Rig) -> None:
     moment = datetime(2026, 3, 1, 9, 30, 59, tzinfo=UTC)
-    rig.hold(Unit("Bea moved.", context="c" * 900, occurred_start=moment, occurred_end=moment, tags=("a",)))
+    rig.remember(Unit("Bea moved.", context="c" * 900, occurred_start=moment, occurred_end=moment, tags=("a",)))
 
     (found,) = records(run(context(rig), "recall", {"query": "Bea moved"}), "memories")
 
@@ -353,7 +353,7 @@ def test_contexts_are_cut_and_what_says_nothing_is_left_out(rig: Rig) -> None:
 )
 def test_freshness_is_that_of_the_scopes_found_and_not_of_the_bank(rig: Rig, state: str, facts: int, word: str) -> None:
     behind = [Unit(f"Bea note {place}.", tags=("b",)) for place in range(facts)]
-    rig.hold(
+    rig.remember(
         Unit("Bea lives in Rome.", "observation", tags=("a",)),
         Unit("Bea lives in Oslo.", "observation", tags=("b",)),
         *behind,
