@@ -12,9 +12,9 @@ from hindsight_aws.consolidate.drain import drain
 from hindsight_aws.consolidate.ports import ConsolidationPorts
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.jobs.message import ids_of, kind_of, not_done
-from hindsight_aws.jobs.models import after_drain, start_waiting
 from hindsight_aws.jobs.outcomes import Outcome
-from hindsight_aws.mental_models.ports import ModelsDoor
+from hindsight_aws.jobs.refreshes import after_drain, start_waiting
+from hindsight_aws.mental_models.ports import PagesDoor
 from hindsight_aws.model.ids import BankId, ScopeId, TenantId
 from hindsight_aws.model.scope import ScopeAddress
 from hindsight_aws.telemetry import memory_span
@@ -26,16 +26,14 @@ _TRY_AGAIN_S = 30
 """After a database that was away or a race with another worker; the lease may have to run out first."""
 
 
-def consolidate(
-    ports: ConsolidationPorts, body: str, seconds_left: Callable[[], float], models: ModelsDoor | None = None
-) -> Outcome:
+def consolidate(ports: ConsolidationPorts, body: str, seconds_left: Callable[[], float], pages: PagesDoor) -> Outcome:
     """Drains the scope the message names and says what became of it.
 
     Guarantees: a message that comes twice, late or for nothing changes nothing.  Never raises what the product knows
     of.
     """
     if kind_of(body) == _REFRESHES:
-        return _refreshes(body, models)
+        return _refreshes(body, pages)
     try:
         tenant_id, bank_id, scope_id = ids_of(body, "tenant_id", "bank_id", "scope_id")
     except ValueError:
@@ -51,17 +49,15 @@ def consolidate(
         scopes = [ScopeId(where.scope_id)]
         return not_done(error, lambda: ports.wakeups.wake_scopes(where.tenant_id, where.bank_id, scopes, _TRY_AGAIN_S))
     _log.info("scope %s: %s", where.scope_id, ended.value)
-    if models is not None:
-        after_drain(models, where.tenant_id, where.bank_id)
+    after_drain(pages, where.tenant_id, where.bank_id)
     return Outcome.DONE
 
 
-def _refreshes(body: str, models: ModelsDoor | None) -> Outcome:
+def _refreshes(body: str, pages: PagesDoor) -> Outcome:
     try:
         tenant_id, bank_id = ids_of(body, "tenant_id", "bank_id")
     except ValueError:
         _log.exception("a message that names no bank was dropped")
         return Outcome.GIVEN_UP
-    if models is not None:
-        start_waiting(models, TenantId(tenant_id), BankId(bank_id))
+    start_waiting(pages, TenantId(tenant_id), BankId(bank_id))
     return Outcome.DONE

@@ -6,7 +6,7 @@ Called by the sweep; calls usage/ and the store.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import datetime
 
 from hindsight_aws.errors import HindsightError
@@ -20,11 +20,9 @@ from hindsight_aws.usage.allowance import look
 _log = logging.getLogger(__name__)
 
 
-def tend_limits(store: Store, due: Sequence[DueWork], now: datetime) -> None:
+def tend_limits(store: Store, due: Iterable[DueWork], now: datetime) -> None:
     """Looks at each tenant that is due for it; one that fails costs no other."""
     for work in due:
-        if work.kind != "limits":
-            continue
         try:
             with store.transaction(work.tenant_id) as tx:
                 look(tx, work.tenant_id, now)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 from uuid import UUID
 
-from hindsight_aws.errors import HindsightError
-from hindsight_aws.jobs.outcomes import Outcome, may_pass, outcome_of
+from hindsight_aws.errors import HindsightError, may_pass
+from hindsight_aws.jobs.outcomes import Outcome, outcome_of
 from hindsight_aws.telemetry import about, about_another
 
 _M = TypeVar("_M")
@@ -70,6 +70,6 @@ def not_done(error: HindsightError, wake_again: Callable[[], None]) -> Outcome:
     What may pass gets a wake-up of its own and the message is acknowledged: one given back would stay hidden for the
     queue's visibility, and count towards the dead letters, which are for crashes.
     """
-    if may_pass(error):
+    if may_pass(type(error)):
         wake_again()
     return outcome_of(error)

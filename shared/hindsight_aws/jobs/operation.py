@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.jobs.message import TRY_AGAIN_S, ids_of, not_done
 from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.model.ids import OperationId, TenantId
+from hindsight_aws.ports.wakeups import LONGEST_DELAY_S
 
 _log = logging.getLogger(__name__)
 
-_LONGEST_DELAY_S: Final = 900
-"""What a message can be delayed by; the sweep wakes what waits longer."""
 
-
-class Ended(Protocol):
+class EndedAttempt(Protocol):
     """What a use case says of its attempt."""
 
     @property
@@ -34,7 +32,7 @@ class Ended(Protocol):
 
 def work_on(
     body: str,
-    run: Callable[[TenantId, OperationId], Ended],
+    run: Callable[[TenantId, OperationId], EndedAttempt],
     wake_again: Callable[[TenantId, Sequence[OperationId], int], None],
 ) -> Outcome:
     """Makes one attempt at the operation that the message names, and says what became of it.
@@ -54,6 +52,6 @@ def work_on(
         _log.warning("operation %s was not done: %s: %s", operation_id, type(error).__name__, error)
         return not_done(error, lambda: wake_again(tenant_id, [operation_id], TRY_AGAIN_S))
     _log.info("operation %s: %s", operation_id, attempt.state)
-    if attempt.state == "deferred" and attempt.wait_s <= _LONGEST_DELAY_S:
+    if attempt.state == "deferred" and attempt.wait_s <= LONGEST_DELAY_S:
         wake_again(tenant_id, [operation_id], round(attempt.wait_s))
     return Outcome.GIVEN_UP if attempt.state == "failed" else Outcome.DONE

@@ -12,12 +12,14 @@ from uuid import UUID
 from hindsight_aws.errors import HindsightError, InvalidRequest
 from hindsight_aws.model.ids import BankId, RunId, TenantId
 from hindsight_aws.ports.model_gateway import JsonObject
-from hindsight_aws.reflect import steps
-from hindsight_aws.reflect.model_step import call_model
+from hindsight_aws.reflect.conversation.transcript import MODEL_STEP
 from hindsight_aws.reflect.ports import ReflectPorts
-from hindsight_aws.reflect.rows import RunRef
-from hindsight_aws.reflect.tool_step import run_tool
-from hindsight_aws.reflect.transcript import MODEL_STEP
+from hindsight_aws.reflect.steps.call_model import call_model
+from hindsight_aws.reflect.steps.finish import fail, finish
+from hindsight_aws.reflect.steps.plan import plan
+from hindsight_aws.reflect.steps.prepare import prepare
+from hindsight_aws.reflect.steps.rows import RunRef
+from hindsight_aws.reflect.steps.run_tool import run_tool
 from hindsight_aws.telemetry import about, memory_span
 
 _log = logging.getLogger(__name__)
@@ -25,9 +27,7 @@ _log = logging.getLogger(__name__)
 _ENDS = ("finish", "fail")
 
 
-def run_step(
-    ports: ReflectPorts, event: JsonObject, wake_refreshes: Callable[[TenantId, BankId], None] | None = None
-) -> JsonObject:
+def run_step(ports: ReflectPorts, event: JsonObject, wake_refreshes: Callable[[TenantId, BankId], None]) -> JsonObject:
     """The step's answer: the next payload, or the run's id.
 
     Where a refresh has ended and others of its bank are due, they are woken: one of them may have waited behind it.
@@ -45,7 +45,7 @@ def run_step(
     about(tenant=ref.tenant_id, bank=ref.bank_id, run=ref.run_id)
     with memory_span(f"reflect {event['step']}"):
         answer = step(ports, ref, event) or {"run_id": str(ref.run_id)}
-    if wake_refreshes is not None and event.get("step") in _ENDS and _has_waiting(ports, ref):
+    if event.get("step") in _ENDS and _has_waiting(ports, ref):
         wake_refreshes(ref.tenant_id, ref.bank_id)
     return answer
 
@@ -62,11 +62,11 @@ def _has_waiting(ports: ReflectPorts, ref: RunRef) -> bool:
 
 
 def _prepare(ports: ReflectPorts, ref: RunRef, _event: JsonObject) -> JsonObject | None:
-    return steps.prepare(ports, ref)
+    return prepare(ports, ref)
 
 
 def _plan(ports: ReflectPorts, ref: RunRef, event: JsonObject) -> JsonObject | None:
-    return steps.decide(ports, ref, _failure(event)[0])
+    return plan(ports, ref, _failure(event)[0])
 
 
 def _call_model(ports: ReflectPorts, ref: RunRef, event: JsonObject) -> JsonObject | None:
@@ -81,12 +81,12 @@ def _run_tool(ports: ReflectPorts, ref: RunRef, event: JsonObject) -> JsonObject
 
 
 def _finish(ports: ReflectPorts, ref: RunRef, _event: JsonObject) -> JsonObject | None:
-    steps.finish(ports, ref)
+    finish(ports, ref)
     return None
 
 
 def _fail(ports: ReflectPorts, ref: RunRef, event: JsonObject) -> JsonObject | None:
-    steps.fail(ports, ref, *_failure(event))
+    fail(ports, ref, *_failure(event))
     return None
 
 

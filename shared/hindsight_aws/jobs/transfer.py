@@ -5,7 +5,7 @@ Called by functions/transfer; calls transfer and reembedding.
 
 from __future__ import annotations
 
-from hindsight_aws.jobs.operation import Ended, work_on
+from hindsight_aws.jobs.operation import EndedAttempt, work_on
 from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.model.ids import OperationId, TenantId
 from hindsight_aws.model.operation import REEMBED
@@ -21,7 +21,7 @@ def work(transfers: TransferPorts, reembeddings: ReembeddingPorts, body: str, se
     Guarantees: as `work_on`.
     """
 
-    def run(tenant_id: TenantId, operation_id: OperationId) -> Ended:
+    def run(tenant_id: TenantId, operation_id: OperationId) -> EndedAttempt:
         with reembeddings.store.transaction(tenant_id) as tx:
             operation = tx.operations.find(operation_id)
         if operation is not None and operation.kind == REEMBED:
@@ -34,7 +34,7 @@ def work(transfers: TransferPorts, reembeddings: ReembeddingPorts, body: str, se
 def transfer(ports: TransferPorts, body: str, seconds: float) -> Outcome:
     """Does the transfer that the message names, and says what became of it.  Guarantees: as `work_on`."""
 
-    def run(tenant_id: TenantId, operation_id: OperationId) -> Ended:
+    def run(tenant_id: TenantId, operation_id: OperationId) -> EndedAttempt:
         return run_transfer(ports, tenant_id, operation_id, seconds)
 
     return work_on(body, run, ports.wakeups.wake_transfers)

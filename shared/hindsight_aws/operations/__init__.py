@@ -1,6 +1,7 @@
 """What a caller may do to operations: cancel, retry, and remove their records.
 
-Called by the API and by tools; calls the store ports and the wake-ups.
+Called by the API; calls the store ports and the wake-ups.  `again`, `attempt` and `written` are for every use case
+that writes.
 """
 
 from hindsight_aws.operations.cancel import cancel

@@ -13,9 +13,10 @@ from hindsight_aws.errors import HindsightError, WorkSuperseded
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.operation import Lease
 from hindsight_aws.ports.store import Store, Transaction
+from hindsight_aws.ports.wakeups import LONGEST_DELAY_S
 
 FIRST_WAIT_S: Final = 5.0
-LONGEST_WAIT_S: Final = 900.0
+LONGEST_WAIT_S: Final = float(LONGEST_DELAY_S)
 """As long as a message can be delayed."""
 
 AttemptState = Literal["completed", "failed", "deferred", "busy", "absent"]

@@ -16,6 +16,7 @@ from hindsight_aws.model.operation import (
     Operation,
 )
 from hindsight_aws.model.principal import Principal
+from hindsight_aws.operations.again import again
 from hindsight_aws.operations.sight import require_own
 from hindsight_aws.ports.operations import Retried
 from hindsight_aws.ports.store import Store, Transaction
@@ -27,17 +28,10 @@ def retry(store: Store, wakeups: Wakeups, principal: Principal, bank: str, opera
 
     What an earlier attempt paid a model for is not asked again.
 
-    Raises: Conflict when there is nothing to retry, and for a rebuild, which is asked for anew; NotFound, AccessDenied,
-    DatabaseUnavailable.
+    Raises: Conflict when there is nothing to retry, for a rebuild, which is asked for anew, and for a re-embedding
+    while its bank has another; NotFound, AccessDenied, DatabaseUnavailable; WorkRaced as `again` does.
     """
-    with store.transaction(principal.tenant_id) as tx:
-        operation = require_own(tx, principal, bank, operation_id)
-        if operation.kind == POLICY_REBUILD:
-            raise Conflict(f"Operation {operation_id} is a rebuild and cannot be retried; ask for the rebuild again")
-        retried = tx.operations.retry(operation.bank_id, operation_id)
-        if not retried:
-            raise Conflict(f"Operation {operation_id} is {operation.status} and cannot be retried")
-        scopes = _reopened(tx, operation)
+    operation, retried, scopes = again(lambda: _retry(store, principal, bank, operation_id))
     tenant_id = principal.tenant_id
     if of_retain := _of_kind(retried, RETAIN):
         wakeups.wake_operations(tenant_id, of_retain)
@@ -47,6 +41,34 @@ def retry(store: Store, wakeups: Wakeups, principal: Principal, bank: str, opera
         wakeups.wake_transfers(tenant_id, of_transfers)
     if scopes:
         wakeups.wake_scopes(tenant_id, operation.bank_id, scopes)
+
+
+def _retry(
+    store: Store, principal: Principal, bank: str, operation_id: OperationId
+) -> tuple[Operation, Sequence[Retried], Sequence[ScopeId]]:
+    """What is retried, and the scopes that have work again."""
+    with store.transaction(principal.tenant_id) as tx:
+        operation = require_own(tx, principal, bank, operation_id)
+        if operation.kind == POLICY_REBUILD:
+            raise Conflict(f"Operation {operation_id} is a rebuild and cannot be retried; ask for the rebuild again")
+        retried = tx.operations.retry(operation.bank_id, operation_id)
+        if not retried:
+            raise Conflict(f"Operation {operation_id} is {operation.status} and cannot be retried")
+        if operation.kind == REEMBED:
+            _require_no_other(tx, bank, operation)
+        scopes = _reopened(tx, operation)
+    return operation, retried, scopes
+
+
+def _require_no_other(tx: Transaction, bank: str, operation: Operation) -> None:
+    """Of two re-embeddings of a bank, one would put its vectors in place while those of the other serve.
+
+    The bank is locked as by whoever asks for one, so that one of the two sees the other.  Raises: Conflict.
+    """
+    tx.banks.lock(bank)
+    other = tx.vectors.going_on(operation.bank_id, but=operation.operation_id)
+    if other is not None:
+        raise Conflict(f"Operation {other.operation_id} is embedding the bank by {other.model}")
 
 
 def _reopened(tx: Transaction, operation: Operation) -> Sequence[ScopeId]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from uuid import UUID
 
+from hindsight_aws.model import operation
 from hindsight_aws.model.ids import TenantId
 
 
@@ -37,16 +39,66 @@ class DueBy:
     moment: datetime | None = None
 
 
+class DueKind(StrEnum):
+    """The kinds of due work, as `due_work` spells them; one that `operations` has begins with its table's name."""
+
+    RETAIN = f"operation:{operation.RETAIN}"
+    FILE_CONVERT_RETAIN = f"operation:{operation.FILE_CONVERT_RETAIN}"
+    EXPORT_BANK = f"operation:{operation.EXPORT_BANK}"
+    EXPORT_DOCUMENTS = f"operation:{operation.EXPORT_DOCUMENTS}"
+    IMPORT_BANK = f"operation:{operation.IMPORT_BANK}"
+    IMPORT_DOCUMENTS = f"operation:{operation.IMPORT_DOCUMENTS}"
+    CLONE_BANK = f"operation:{operation.CLONE_BANK}"
+    REEMBED = f"operation:{operation.REEMBED}"
+    REFRESH_MENTAL_MODEL = f"operation:{operation.REFRESH_MENTAL_MODEL}"
+    ASKED_CONSOLIDATION = f"operation:{operation.CONSOLIDATION}"
+    """A bank with operations whose scopes may all be done."""
+    POLICY_REBUILD = f"operation:{operation.POLICY_REBUILD}"
+    """A bank with operations whose rebuilds may all be over."""
+    CONSOLIDATION = "consolidation"
+    """A scope."""
+    REVIVAL = "revival"
+    """A scope with failed facts whose next try is due."""
+    COMPACTION = "compaction"
+    """A scope whose near-duplicates are to be looked for."""
+    LINKS = "links"
+    REFLECT = "reflect"
+    """A run that nobody works on any more."""
+    ENDED_RUNS = "ended_runs"
+    EXPIRED = "expired"
+    """A bank with records of operations that are kept no longer."""
+    AUDIT = "audit"
+    """A bank with audit entries that are kept no longer."""
+    POLICY = "policy"
+    """A bank whose settings changed."""
+    SEAL = "seal"
+    """A bank whose sealed generations may go."""
+    PAGE_SCHEDULE = "page_schedule"
+    """A mental model whose schedule is due."""
+    PAGE_DELETION = "page_deletion"
+    """A mental model that rests on what is gone."""
+    PAGES = "pages"
+    """A bank whose mental models consolidation concerns."""
+    WEBHOOK = "webhook"
+    """A delivery."""
+    WEBHOOK_EVENTS = "webhook_events"
+    """A bank of whose events hooks are to be told."""
+    ERASURE = "erasure"
+    """One that is not over."""
+    KEPT_FILES = "kept_files"
+    """A bank with files that nothing holds."""
+    LEFT_VECTORS = "left_vectors"
+    """A re-embedding that ended before its vectors served."""
+    LIMITS = "limits"
+    """A tenant whose day is to be looked at; it stands for the bank as well."""
+
+
 @dataclass(frozen=True, slots=True)
 class DueWork:
     """A piece of pending work that nobody holds.
 
-    `kind`: `operation:<kind>`, `consolidation`, `revival`, `links`, `reflect`, `ended_runs`, `expired`, `policy` (a
-    bank whose settings changed), `seal` (a bank whose sealed generations may go), `compaction` (a scope),
-    `page_schedule` and `page_deletion` (a mental model whose schedule is due, or that rests on what is gone), `pages`
-    (a bank whose models consolidation concerns), `webhook` (a delivery), `webhook_events` (a bank of whose events
-    hooks are to be told), `erasure` (one that is not over) or `limits` (a tenant whose day is to be looked at; it
-    stands for the bank as well).
+    `kind` is a DueKind, unless the schema is newer than this code.  `id` is the row's, or the bank's where the kind is
+    about a bank.
     """
 
     tenant_id: TenantId

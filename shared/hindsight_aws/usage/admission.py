@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from hindsight_aws.model.limits import Held, LimitAlert, LimitName, Limits, Spent
+from hindsight_aws.model.limits import LimitAlert, LimitName, Limits, Reserved, Spent
 from hindsight_aws.usage.estimate import Estimate, unpriced_usd
 
 
@@ -27,12 +27,12 @@ class Admission:
     reason: str | None = None
 
 
-def admitted(limits: Limits, spent: Spent, held: Held, wanted: Sequence[Estimate]) -> Admission:
+def admitted(limits: Limits, spent: Spent, reserved: Reserved, wanted: Sequence[Estimate]) -> Admission:
     """What the limits say of these calls, of which the first must fit for any to be made."""
     first = wanted[0]
     if (refused := _refused(limits, spent, first)) is not None:
         return refused
-    calls, usd, tokens = 0, held.usd, held.tokens
+    calls, usd, tokens = 0, reserved.usd, reserved.tokens
     for one in wanted:
         usd, tokens = usd + (one.usd or Decimal(0)), tokens + one.tokens
         if one.usd is None and limits.usd_per_day is not None:

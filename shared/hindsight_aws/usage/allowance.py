@@ -14,15 +14,15 @@ from uuid import uuid4
 
 from hindsight_aws.errors import LimitReached, ModelThrottled, WorkDeferred
 from hindsight_aws.model.ids import TenantId
-from hindsight_aws.model.limits import DAY, Held, LimitName, Limits, Parking, Spent, Standing, day_of, resumes_at
+from hindsight_aws.model.limits import DAY, LimitName, Limits, Parking, Reserved, Spent, Standing, day_of, resumes_at
 from hindsight_aws.ports.clock import Clock
 from hindsight_aws.ports.model_gateway import ModelCall
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.usage.admission import Admission, admitted, alerts, used_up
 from hindsight_aws.usage.estimate import Estimate, estimate
 
-LONGEST_HOLD: Final = timedelta(minutes=15)
-"""As long as any worker lives: what was held for calls of one that was killed is free again after it."""
+LONGEST_RESERVATION: Final = timedelta(minutes=15)
+"""As long as any worker lives: what was reserved for calls of one that was killed is free again after it."""
 _BUSY_FOR: Final = timedelta(seconds=30)
 _MOST_LINES: Final = 1_000
 _UNBOUNDED: Final = 1_000_000_000
@@ -44,11 +44,11 @@ class Allowance:
 
     def __init__(self, tenant_id: TenantId, clock: Clock) -> None:
         self._tenant_id, self._clock = tenant_id, clock
-        self._hold_id = uuid4()
+        self._reservation_id = uuid4()
         self._open: dict[str, Estimate] = {}
 
     def ask(self, tx: Transaction, wanted: Callable[[], Mapping[str, ModelCall]], *, each: int = 1) -> Granted:
-        """How many of the calls, named by whoever asks and in their order, may be made; those are held from now on.
+        """How many of the calls, named by whoever asks and in their order, may be made; it is reserved from now on.
 
         `each` is how often a call may be made again before its line is in the ledger.  The last thing that a
         transaction does: admissions of a tenant come in turn, each until its commit.  Where the day's limit is used up
@@ -60,13 +60,13 @@ class Allowance:
         now = self._clock.now()
         estimates = {name: estimate(call).times(each) for name, call in wanted().items()}
         spent = _spent(tx, now)
-        held, own = tx.limits.held(self._hold_id, now), _sum(self._open.values())
-        others = Held(held.usd + own.usd, held.tokens + own.tokens)
-        verdict = admitted(limits, spent, others, list(estimates.values()))
+        others, own = tx.limits.reserved(self._reservation_id, now), _sum(self._open.values())
+        reserved = Reserved(others.usd + own.usd, others.tokens + own.tokens)
+        verdict = admitted(limits, spent, reserved, list(estimates.values()))
         _tell(tx, limits, spent, now, verdict.limit)
         if verdict.calls:
             self._open |= dict(list(estimates.items())[: verdict.calls])
-            tx.limits.hold(self._hold_id, _sum(self._open.values()), now, now + LONGEST_HOLD)
+            tx.limits.reserve(self._reservation_id, _sum(self._open.values()), now, now + LONGEST_RESERVATION)
             return Granted(verdict.calls)
         if verdict.limit is None:
             return Granted(
@@ -75,16 +75,16 @@ class Allowance:
         return Granted(0, park(tx, self._tenant_id, verdict, now))
 
     def settle(self, tx: Transaction, done: Iterable[str] | None = None) -> None:
-        """Gives back what was held for calls whose lines this transaction has written: `done`, or all of them."""
+        """Gives back what was reserved for calls whose lines this transaction has written: `done`, or all of them."""
         if not self._open:
             return
         for name in list(self._open) if done is None else done:
             self._open.pop(name, None)
         if self._open:
             now = self._clock.now()
-            tx.limits.hold(self._hold_id, _sum(self._open.values()), now, now + LONGEST_HOLD)
+            tx.limits.reserve(self._reservation_id, _sum(self._open.values()), now, now + LONGEST_RESERVATION)
         else:
-            tx.limits.release(self._hold_id)
+            tx.limits.release(self._reservation_id)
 
 
 def parked(tx: Transaction, now: datetime) -> LimitReached | None:
@@ -143,6 +143,6 @@ def _reached(parking: Parking) -> LimitReached:
     )
 
 
-def _sum(estimates: Iterable[Estimate]) -> Held:
+def _sum(estimates: Iterable[Estimate]) -> Reserved:
     found = list(estimates)
-    return Held(sum((one.usd or Decimal(0) for one in found), Decimal(0)), sum(one.tokens for one in found))
+    return Reserved(sum((one.usd or Decimal(0) for one in found), Decimal(0)), sum(one.tokens for one in found))

@@ -1,7 +1,7 @@
 """Models whose every call is measured and traced: the one place where usage records become metrics and spans.
 
-Put around the adapters by runtime.py, so that no use case has to think of it.  Says what a call cost and how it ended,
-never what was asked or answered.
+Put around the adapters by aws/bedrock/models.py, so that no use case has to think of it.  Says what a call cost and how
+it ended, never what was asked or answered.
 """
 
 from __future__ import annotations

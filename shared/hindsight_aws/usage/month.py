@@ -78,11 +78,6 @@ class Line:
     usd: Decimal | None
 
 
-TOOL_USE: Final = 346
-"""About what Anthropic's models add to a call with tools; others may add nothing.
-
-Documented for those of 2024: 235 to 340 where a tool is forced, 159 to 530 where none is.
-"""
 # What is read: real calls of this version, counted by the estimator (tests/unit/usage/test_what_calls_read.py).
 # What is written, how many facts share a call and how many calls a reflect takes are assumptions.
 EXTRACT_READS, EXTRACT_WRITES_PER_FACT = 2250, 90

@@ -38,6 +38,5 @@ ENDPOINT_HOUR: Final = Decimal("0.01")
 """An interface endpoint's, in each of its zones."""
 NAT_INSTANCE_HOUR: Final = Decimal("0.0042") + Decimal("0.005")
 """A t4g.nano with its public address."""
-OBJECT_GB_MONTH: Final = Decimal("0.023")
 HOURS: Final = 730
 """Of a month."""

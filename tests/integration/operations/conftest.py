@@ -10,12 +10,13 @@ from uuid import UUID
 import pytest
 
 from hindsight_aws import operations
-from hindsight_aws.jobs.sweep import SweepReport, sweep
+from hindsight_aws.jobs.sweep import SweepReport
 from hindsight_aws.model.ids import OperationId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.ports.operations import OperationView
 from tests.integration.retain.conftest import Workshop, twin, workshop
 from tests.support.models import one_fact_per_line
+from tests.support.sweeping import sweep_once
 
 __all__ = ["Desk", "desk", "twin", "workshop"]
 
@@ -69,7 +70,7 @@ class Desk:
         self.shop.change("UPDATE documents SET lease_until = '-infinity'")
 
     def sweep(self) -> SweepReport:
-        return sweep(self.shop.store, self.shop.wakeups, self.shop.settings)
+        return sweep_once(self.shop.store, self.shop.wakeups, self.shop.settings)
 
     def after(self, calls: int, act: Callable[[], None]) -> Callable[[Any], Any]:
         """A script of the model that acts during its call of that number, and records each line of every chunk."""

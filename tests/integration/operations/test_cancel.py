@@ -163,7 +163,7 @@ def test_cancelling_operations_whose_documents_cross_takes_no_lock_out_of_order(
 
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(act, place) for place in range(4)]:
-            done.result(30)
+            done.result(60)
 
     deadlocks = workshop.rows("SELECT deadlocks AS n FROM pg_stat_database WHERE datname = current_database()")
     assert deadlocks == before

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -20,29 +20,15 @@ from hindsight_aws.ports.model_gateway import ModelCall
 from hindsight_aws.retain import RetainItem, points, run_retain, vectors
 from tests.integration.operations.conftest import Desk
 from tests.integration.retain.conftest import Workshop
+from tests.support.deaths import Killed, Strike, striking
 from tests.support.models import one_fact_per_line
 
-
-class Killed(BaseException):
-    """The process ends here: nothing that handles errors may see it."""
+_MODULES = ("commit", "retain", "submit", "run", "settle")
 
 
 @pytest.fixture
-def dies_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Ends the process when it first reaches the named point."""
-
-    def arm(point: str) -> None:
-        armed = [point]
-
-        def reached(name: str) -> None:
-            if name in armed:
-                armed.clear()
-                raise Killed(name)
-
-        for module in ("commit", "retain", "submit", "run", "settle"):
-            monkeypatch.setattr(sys.modules[f"hindsight_aws.retain.{module}"], "reached", reached)
-
-    return arm
+def dies_at(monkeypatch: pytest.MonkeyPatch) -> Strike:
+    return striking(monkeypatch, [sys.modules[f"hindsight_aws.retain.{name}"] for name in _MODULES])
 
 
 def _submit(workshop: Workshop, *items: RetainItem, **fields: Any) -> tuple[UUID, Any]:
@@ -135,7 +121,7 @@ def _record(message_id: str, body: str) -> dict[str, Any]:
     "point", [points.BEFORE_COMMIT, points.AFTER_COMMIT, points.BEFORE_WAKEUP], ids=["before", "after", "unsent"]
 )
 def test_r112_a_worker_killed_around_its_commit_leaves_everything_once(
-    workshop: Workshop, desk: Desk, dies_at: Callable[[str], None], point: str
+    workshop: Workshop, desk: Desk, dies_at: Strike, point: str
 ) -> None:
     parent, (tenant, operation, _) = _submit(workshop, RetainItem("One.\nTwo.", tags=("a",)))
     dies_at(point)
@@ -183,22 +169,29 @@ def test_r114_a_wake_up_for_what_is_gone_is_consumed_without_a_storm(
     assert str(operation) in caplog.text
 
 
-def test_r115_when_time_runs_out_what_is_done_is_kept_and_a_continuation_sent(workshop: Workshop, desk: Desk) -> None:
+def test_r115_when_time_runs_out_what_is_done_is_kept_and_a_continuation_sent(
+    workshop: Workshop, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workshop.configure(hindsight_api_retain_parallelism=1)
     chunks = "\n\n".join("w " * 1_400 + f"{number}." for number in range(6))
 
-    def slow(call: ModelCall) -> Any:
-        time.sleep(0.4)
+    clock = SimpleNamespace(monotonic=time.monotonic)
+    monkeypatch.setattr(sys.modules["hindsight_aws.retain.extraction.extract_all"], "time", clock)
+
+    def until_it_is_late(call: ModelCall) -> Any:
+        if len(workshop.model.calls) == 3:
+            clock.monotonic = lambda: time.monotonic() + 60
         return one_fact_per_line(call)
 
-    workshop.model.script = slow
+    workshop.model.script = until_it_is_late
     parent, (tenant, operation, _) = _submit(workshop, RetainItem(chunks))
 
-    outcome = workshop.deliver(tenant, operation, seconds=1.1)
+    outcome = workshop.deliver(tenant, operation, seconds=60)
     begun, progress = len(workshop.model.calls), desk.view(operation).progress
+    clock.monotonic = time.monotonic
 
     assert outcome is Outcome.DONE
-    assert 0 < begun < 6
+    assert begun == 3
     assert workshop.texts() == []
     assert workshop.wakeups.operations == [(tenant, operation, 0)]
     assert progress is not None
@@ -254,7 +247,7 @@ def test_r119_a_bank_deleted_meanwhile_stays_gone(workshop: Workshop, is_sync: b
 
 @pytest.mark.parametrize("point", [points.AFTER_SUBMIT, points.BEFORE_WAKEUP], ids=["operation", "scopes"])
 def test_r121_what_was_committed_and_never_sent_is_sent_by_the_sweep(
-    workshop: Workshop, desk: Desk, dies_at: Callable[[str], None], point: str
+    workshop: Workshop, desk: Desk, dies_at: Strike, point: str
 ) -> None:
     mine = uuid4()
     dies_at(point)

@@ -172,7 +172,7 @@ def test_a_request_to_slow_down_shows_its_reset_time_however_far_off(workshop: W
     seen = desk.view(child)
     assert (seen.status, seen.retries, seen.error_message) == ("pending", 0, "out of quota")
     assert seen.next_retry_at is not None
-    assert abs(seen.next_retry_at - until) < timedelta(seconds=5)
+    assert abs(seen.next_retry_at - until) < timedelta(minutes=1)
 
 
 def test_r117_a_message_about_to_be_dead_ends_on_its_operation(workshop: Workshop, desk: Desk) -> None:

@@ -10,9 +10,12 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from hindsight_aws.ports.store import DueBy
+from hindsight_aws.model import operation
+from hindsight_aws.ports.store import DueBy, DueKind
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.database import Database
+
+_KINDS_OF_OPERATIONS = {value for name, value in vars(operation).items() if name.isupper() and isinstance(value, str)}
 
 
 class Backlog:
@@ -65,6 +68,19 @@ class Backlog:
                 (kind, minutes, count),
             )
 
+    def ask(self, scope: UUID, times: int) -> None:
+        """Has the scope's work asked for, so often by operations that wait for it."""
+        with psycopg.connect(self._database.admin_url) as admin:
+            admin.execute("SET session_replication_role = replica; SET search_path = hindsight, public")
+            admin.execute("UPDATE consolidation_work SET requested = true WHERE scope_id = %s", (scope,))
+            admin.execute(
+                "INSERT INTO operations (tenant_id, bank_id, operation_id, kind, subject, payload) "
+                "SELECT tenant_id, bank_id, gen_random_uuid(), 'consolidation', 's', "
+                "jsonb_build_object('scope_ids', jsonb_build_array(scope_id)) FROM scopes, generate_series(1, %s) "
+                "WHERE scope_id = %s",
+                (times, scope),
+            )
+
     def give_up(self, kind: str | None, count: int) -> None:
         """Operations of a kind that failed; None: facts that failed in their scope and are not revived any more."""
         with psycopg.connect(self._database.admin_url) as admin:
@@ -83,6 +99,18 @@ class Backlog:
                 "SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'failed', gen_random_uuid(), "
                 "gen_random_uuid(), now(), 4 FROM generate_series(1, %s)",
                 (count,),
+            )
+
+    def leave_files(self, scope: UUID, count: int, minutes: int) -> None:
+        """Files of the scope's bank, kept so long ago for documents that are gone."""
+        with psycopg.connect(self._database.admin_url) as admin:
+            admin.execute("SET session_replication_role = replica; SET search_path = hindsight, public")
+            admin.execute(
+                "INSERT INTO kept_files (tenant_id, bank_id, file_id, object_key, filename, content_type, size, "
+                "operation_id, retain_operation_id, held_at, created_at) "
+                "SELECT tenant_id, bank_id, gen_random_uuid(), 'k', 'f', 't', 1, gen_random_uuid(), gen_random_uuid(), "
+                "now(), now() - make_interval(mins => %s) FROM scopes, generate_series(1, %s) WHERE scope_id = %s",
+                (minutes, count, scope),
             )
 
     def park(self, scope: UUID) -> None:
@@ -109,7 +137,7 @@ def backlog(module_database: Database) -> Backlog:
 
 @pytest.fixture
 def sweeper(module_database: Database) -> Iterator[PostgresStore]:
-    opened = PostgresStore(lambda: module_database.write_url, connect_for_s=2.0)
+    opened = PostgresStore(lambda: module_database.write_url, connect_for_s=30.0)
     yield opened
     opened.close()
 
@@ -189,6 +217,37 @@ def test_operations_that_wait_for_other_work_starve_no_retain(backlog: Backlog, 
     assert due.count("operation:consolidation") == 10
 
 
+def test_a_bank_with_many_files_to_delete_hides_no_other(backlog: Backlog, sweeper: PostgresStore) -> None:
+    for minutes, count in ((30, 20), (10, 1)):
+        backlog.leave_files(backlog.scope(1, state="done"), count, minutes)
+
+    assert [kind for kind, _ in _due(sweeper, at_most=2)] == ["kept_files"] * 2
+
+
+def test_what_waits_for_a_parked_tenant_takes_no_place_and_a_bank_takes_one(
+    backlog: Backlog, sweeper: PostgresStore
+) -> None:
+    waiting, crowded = backlog.scope(30), backlog.scope(20)
+    backlog.ask(waiting, 600)
+    backlog.ask(crowded, 600)
+    backlog.operations("consolidation", 1, minutes=1)
+
+    before = [kind for kind, _ in _due(sweeper, at_most=500)]
+    backlog.park(waiting)
+    parked = [kind for kind, _ in _due(sweeper, at_most=2)]
+
+    assert before.count("operation:consolidation") == 3
+    assert parked.count("operation:consolidation") == 2
+
+
+def test_what_a_parked_tenant_waits_for_no_more_is_ended(backlog: Backlog, sweeper: PostgresStore) -> None:
+    scope = backlog.scope(30, state="done")
+    backlog.ask(scope, 1)
+    backlog.park(scope)
+
+    assert [kind for kind, _ in _due(sweeper)] == ["operation:consolidation"]
+
+
 def test_what_is_due_is_found_by_its_index_among_what_is_done(backlog: Backlog, module_database: Database) -> None:
     backlog.scope(10, facts=10_000, state="done")
     for minutes in range(1, 20):
@@ -263,3 +322,19 @@ def test_nobody_s_backlog_is_nothing(backlog: Backlog, sweeper: PostgresStore) -
     found = sweeper.backlog(_DUE_BY)
 
     assert (found.due, found.oldest_s, found.failed, found.oldest_fact_s, found.parked_tenants) == ({}, {}, {}, 0.0, 0)
+
+
+def test_the_kinds_that_the_database_tells_of_are_those_that_the_sweep_takes_care_of(module_database: Database) -> None:
+    with psycopg.connect(module_database.admin_url) as admin:
+        bodies = admin.execute(
+            "SELECT prosrc FROM pg_proc WHERE proname = 'due_work' AND proargnames[1] = 'at_most' "
+            "AND pronamespace = 'hindsight'::regnamespace"
+        ).fetchall()
+
+    text = "".join(body for (body,) in bodies)
+    told = set(re.findall(r"SELECT (?:DISTINCT )?\w+\.tenant_id, '(\w+)',", text))
+    of_operations = {kind for kind in DueKind if kind.startswith("operation:")}
+
+    assert "SELECT o.tenant_id, 'operation:' || o.kind," in text
+    assert told == set(DueKind) - of_operations
+    assert of_operations == {f"operation:{kind}" for kind in _KINDS_OF_OPERATIONS - {operation.BATCH_RETAIN}}

@@ -34,14 +34,17 @@ def test_on_rds_sessions_of_functions_end_when_they_are_idle(
 
 
 def test_a_session_that_was_ended_for_being_idle_is_opened_anew(database: Database, tenant: TenantId) -> None:
-    store = PostgresStore(lambda: f"{database.write_url}&options=-cidle_session_timeout%3D20", connect_for_s=2.0)
+    store = PostgresStore(lambda: database.write_url)
     with store.transaction(tenant) as tx:
-        tx.banks.find("none")
+        tx.session.connection.execute("SET idle_session_timeout = 20")  # of this session, not of the next
 
     with psycopg.connect(database.admin_url, autocommit=True) as admin:
         found = None
         while found != (0,):
-            found = admin.execute("SELECT count(*) FROM pg_stat_activity WHERE usename = 'hindsight_write'").fetchone()
+            found = admin.execute(
+                "SELECT count(*) FROM pg_stat_activity "
+                "WHERE usename = 'hindsight_write' AND datname = current_database()"
+            ).fetchone()
     with store.transaction(tenant) as tx:
         bank = tx.banks.find("none")
     store.close()

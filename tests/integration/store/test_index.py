@@ -97,7 +97,7 @@ def test_whoever_counted_keeps_no_other_writer_waiting_until_the_commit(
     store: PostgresStore, database: Database, tenant: TenantId, bank: BankId, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hindsight_aws.store.index.COUNTER_SHARDS", 1)
-    other = PostgresStore(lambda: database.write_url, connect_for_s=2.0, statement_timeout_ms=2_000)
+    other = PostgresStore(lambda: database.write_url, connect_for_s=30.0, statement_timeout_ms=20_000)
 
     with store.transaction(tenant) as tx:
         PostgresIndex(tx.session).count(bank, {"world": (1, 1)})

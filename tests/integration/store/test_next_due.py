@@ -27,6 +27,10 @@ EVENT: Final = (
     "INSERT INTO webhook_events (tenant_id, bank_id, event_id, event, operation_id, status, created_at) "
     "VALUES ('{0}', '{0}', '{0}', 'e', '{0}', 'completed', {at})"
 )
+KEPT: Final = (
+    "INSERT INTO kept_files (tenant_id, bank_id, file_id, object_key, filename, content_type, size, operation_id, "
+    "retain_operation_id, "
+)
 KINDS: Final = {
     "consolidation": WORK + "due_at) VALUES (" + HELD + ", 'pending', {at})",
     "revival": WORK + "failed_at, revivals) VALUES (" + HELD + ", 'failed', {at} - interval '600 seconds' * "
@@ -45,6 +49,8 @@ KINDS: Final = {
     + PLACE + ", '{0}', '{0}', 'u', {at})",
     "erasure": "INSERT INTO erasures (tenant_id, bank_id, erasure_id, bank, kind, subject, due_at) VALUES (" + PLACE
     + ", '{0}', 'b', 'bank', 's', {at})",
+    "kept_files": KEPT + "created_at) VALUES (" + PLACE
+    + ", '{0}', 'k', 'f', 't', 1, '{0}', '{0}', {at} - interval '1 day')",
 }  # fmt: skip
 
 
@@ -97,7 +103,7 @@ def test_what_will_be_due_is_foretold_for_when_it_will_be_told(rows: psycopg.Con
     due = foretold(rows)
 
     assert later is not None
-    assert abs(later - now - timedelta(hours=1)) < timedelta(seconds=1)
+    assert abs(later - now - timedelta(hours=1)) < timedelta(minutes=1)
     assert early == 0
     assert told(rows) == 1
     assert due is not None
@@ -113,6 +119,17 @@ def test_an_event_that_a_hook_was_not_told_of_is_due_at_once(rows: psycopg.Conne
     assert due is not None
     assert due <= now
     assert told(rows) == 1
+
+
+def test_a_file_that_its_document_let_go_of_is_due_at_once(rows: psycopg.Connection) -> None:
+    rows.execute(
+        f"{KEPT} held_at) VALUES ({PLACE}, '{{0}}', 'k', 'f', 't', 1, '{{0}}', '{{0}}', now())".format(uuid4()).encode()
+    )
+
+    due = foretold(rows)
+
+    assert due is not None
+    assert due <= present(rows)
 
 
 def test_nothing_is_foretold_where_nothing_waits_or_what_waits_is_not_wanted(rows: psycopg.Connection) -> None:

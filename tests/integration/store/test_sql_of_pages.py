@@ -22,11 +22,11 @@ def _statements(page: Path) -> list[str]:
 _PAGES = {str(page.relative_to(_DOCS)): found for page in sorted(_DOCS.rglob("*.md")) if (found := _statements(page))}
 
 
-def test_pages_ask_the_database_for_what_there_is(database: Database) -> None:
+def test_pages_ask_the_database_for_what_there_is(module_database: Database) -> None:
     asked = [(page, statement) for page in sorted(set(_PAGES) - {_SESSION}) for statement in _PAGES[page]]
     refused = []
 
-    with psycopg.connect(database.admin_url, autocommit=True) as session:
+    with psycopg.connect(module_database.admin_url, autocommit=True) as session:
         for statement in _PAGES[_SESSION]:
             session.execute(statement.replace("<id of the tenant>", str(uuid4())).encode())
         for page, statement in asked:

@@ -19,8 +19,9 @@ from hindsight_aws.model.limits import DAY, Limits, day_of
 from hindsight_aws.ports.model_gateway import ModelCall
 from hindsight_aws.ports.store import DueWork
 from hindsight_aws.store.postgres import PostgresStore
-from hindsight_aws.usage.allowance import LONGEST_HOLD, Allowance, Granted
+from hindsight_aws.usage.allowance import LONGEST_RESERVATION, Allowance, Granted
 from hindsight_aws.usage.estimate import estimate
+from tests.support.contention import until_blocked
 from tests.support.database import Database
 from tests.support.limits import Customer
 
@@ -37,7 +38,7 @@ def customer(database: Database, tenant: TenantId, store: PostgresStore) -> Cust
 
 @pytest.fixture
 def stores(database: Database) -> Iterator[list[PostgresStore]]:
-    made = [PostgresStore(lambda: database.write_url, connect_for_s=2.0) for _ in range(WORKERS)]
+    made = [PostgresStore(lambda: database.write_url, connect_for_s=30.0) for _ in range(WORKERS)]
     yield made
     for each in made:
         each.close()
@@ -123,7 +124,7 @@ def test_a_worker_killed_between_admission_and_ledger_holds_nothing_for_long(
 
     _, soon = _ask(customer, store)
     now = customer.clock.now()
-    customer.sql("UPDATE spend_holds SET expires_at = expires_at - %s", LONGEST_HOLD + timedelta(seconds=1))
+    customer.sql("UPDATE spend_holds SET expires_at = expires_at - %s", LONGEST_RESERVATION + timedelta(seconds=1))
     _, later = _ask(customer, store)
 
     assert isinstance(soon.refusal, ModelThrottled)
@@ -147,21 +148,15 @@ def test_a_limit_that_is_raised_while_an_admission_parks_leaves_nothing_parked(
         with stores[0].transaction(customer.tenant) as tx:
             refused = Allowance(customer.tenant, customer.clock).ask(tx, lambda: {"a call": CALL})
             lifted = pool.submit(lift)
-            _until_somebody_waits(customer)
+            until_blocked(database)
             late = pool.submit(_ask, customer, stores[1])
-            _until_somebody_waits(customer, 2)
+            until_blocked(database, 2)
         lifted.result()
         admitted = late.result()[1]
 
     assert isinstance(refused.refusal, LimitReached)
     assert admitted == Granted(1)
     assert customer.parking() is None
-
-
-def _until_somebody_waits(customer: Customer, so_many: int = 1) -> None:
-    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-    while customer.sql(waiting)[0][0] < so_many:
-        pass
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 
 from hindsight_aws.consolidate.drain import Drained, drain
+from hindsight_aws.consolidate.submit import submit as ask
 from hindsight_aws.errors import LimitReached
 from hindsight_aws.jobs.ingest import ingest
 from hindsight_aws.jobs.outcomes import Outcome
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.model.ids import OperationId, TenantId
 from hindsight_aws.model.scope import ScopeAddress
 from hindsight_aws.recall import RecallQuery, recall
@@ -22,6 +22,7 @@ from tests.support.limits import Customer
 from tests.support.models import in_turn
 from tests.support.reflect import done, make_rig, uses
 from tests.support.refreshing import make_garden, page, ready
+from tests.support.sweeping import sweep_once
 from tests.support.units import Unit
 
 
@@ -56,7 +57,7 @@ def test_retains_over_the_cap_are_accepted_and_done_the_next_day(customer: Custo
     today = (_operations(customer), customer.due(), [*customer.model.calls], [*customer.embedder.texts])
     customer.clock.days = 1
     customer.wakeups.operations.clear()
-    sweep(customer.store, customer.wakeups, customer.settings, clock=customer.clock)
+    sweep_once(customer.store, customer.wakeups, customer.settings, clock=customer.clock)
     for _, operation_id, _ in list(customer.wakeups.operations):
         _ingest(customer, operation_id)
 
@@ -97,12 +98,27 @@ def test_consolidation_over_the_cap_leaves_its_rows_as_they_are_until_the_next_d
     assert customer.sql("SELECT * FROM spend_holds") == []
 
 
+def test_consolidation_that_is_asked_for_again_over_the_cap_is_one_operation(customer: Customer) -> None:
+    of_bea = RetainRequest((RetainItem("Bea moved to Rome.", tags=("a",)),))
+    retain(customer.retains, customer.principal, "bank", of_bea)
+    customer.limit(usd_per_day=1)
+    customer.spend("1")
+    _retain(customer, "Bea speaks Thai.")
+    ((is_parked,),) = customer.sql("SELECT parked_until > now() FROM tenant_parking")
+
+    asked = [ask(customer.consolidates, customer.principal, "bank", [["a"]]) for _ in range(2)]
+
+    assert is_parked
+    assert asked[0].operation_id == asked[1].operation_id
+    assert [one.deduplicated for one in asked] == [False, True]
+
+
 def test_a_reflect_that_meets_the_cap_ends_and_the_next_is_refused_until_tomorrow(
     database: Database, store: PostgresStore, customer: Customer
 ) -> None:
     found = uses(("recall", {"reason": "r", "query": "Bea"}))
     rig = make_rig(database, store, customer.tenant, found, done("In Rome.", "f1"))
-    rig.hold(Unit("Bea moved to Rome."))
+    rig.remember(Unit("Bea moved to Rome."))
     rig.clock = customer.clock
     customer.limit(tokens_per_day=1_000)
 
@@ -123,7 +139,7 @@ def test_a_refresh_that_meets_the_cap_waits_and_is_made_the_next_day(
     database: Database, store: PostgresStore, customer: Customer
 ) -> None:
     garden = make_garden(database, store, customer.tenant, ready(), page("A rose.", cites=("f1",)))
-    garden.rig.hold(Unit("A rose grows here."))
+    garden.rig.remember(Unit("A rose grows here."))
     garden.clock = garden.rig.clock = customer.clock
     customer.limit(usd_per_day="0.01")
 
@@ -148,7 +164,7 @@ def test_recall_over_the_cap_answers_without_models_and_says_so(customer: Custom
     _retain(customer, "Bea moved to Rome.")
     customer.limit(usd_per_day=1)
     customer.spend("2")
-    sweep(customer.store, customer.wakeups, customer.settings, clock=customer.clock)
+    sweep_once(customer.store, customer.wakeups, customer.settings, clock=customer.clock)
     customer.embedder.texts.clear()
 
     def ask() -> tuple[list[str], tuple[str, ...] | None]:

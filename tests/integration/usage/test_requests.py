@@ -12,7 +12,8 @@ from hindsight_aws.store.postgres import PostgresStore
 from hindsight_aws.usage.requests import RequestMeter
 from tests.support.api import make_caller, make_services
 from tests.support.database import Database
-from tests.support.limits import Customer, TurnedClock
+from tests.support.limits import Customer, StandingClock, TurnedClock
+from tests.support.mcp import post
 
 BANK = "/v1/default/banks/bank"
 LONG_AGO = timedelta(seconds=10)
@@ -26,7 +27,9 @@ def customer(database: Database, tenant: TenantId, store: PostgresStore) -> Cust
 @pytest.mark.parametrize("name", ["requests_per_minute", "requests_per_day"])
 def test_requests_over_the_limit_are_refused_with_the_time_to_wait(customer: Customer, name: str) -> None:
     customer.limit(**{name: 3})
-    call = make_caller(make_services(customer.store, customer.tenant))
+    services = make_services(customer.store, customer.tenant)
+    services.clock = StandingClock()
+    call = make_caller(services)
 
     answers = [call("GET", "/v1/default/banks") for _ in range(5)]
 
@@ -48,11 +51,26 @@ def test_a_request_counts_once(customer: Customer, path: str) -> None:
     assert services.requests._known[customer.tenant].own == 1
 
 
+def test_a_tool_of_mcp_counts_once_however_many_routes_it_asks_and_so_does_each_of_a_batch(customer: Customer) -> None:
+    customer.limit(requests_per_day=100)
+    services = make_services(customer.store, customer.tenant)
+    services.clock = StandingClock()
+    call = make_caller(services)
+    changes = {"name": "update_bank", "arguments": {"mission": "Be brief.", "config_updates": {"retain_mission": "m"}}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": changes}
+    call("PUT", BANK, {})
+
+    post(call, message, "/mcp/bank")
+    of_one = services.requests._known[customer.tenant].own
+    post(call, [message] * 3, "/mcp/bank", mcp_protocol_version="2025-03-26")
+
+    assert (of_one, services.requests._known[customer.tenant].own) == (2, 5)
+
+
 def test_what_one_process_counted_another_knows_of(customer: Customer, read_store: PostgresStore) -> None:
     customer.limit(requests_per_day=3)
     services = make_services(read_store, customer.tenant)
-    clock = TurnedClock()
-    services.clock = clock
+    services.clock = StandingClock()
     call = make_caller(services)
     for _ in range(2):
         call("GET", "/v1/default/banks")

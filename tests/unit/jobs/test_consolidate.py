@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import NoReturn
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -14,25 +14,18 @@ from hindsight_aws.jobs.consolidate import consolidate
 from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.settings import Settings
+from tests.support.broken_store import BrokenStore
 from tests.support.models import HashEmbedder, NotedWakeups
+from tests.support.sweeping import quiet_pages
 
 TENANT, BANK, SCOPE = uuid4(), uuid4(), uuid4()
 BODY = json.dumps({"tenant_id": str(TENANT), "bank_id": str(BANK), "scope_id": str(SCOPE)})
 
 
-class BrokenStore:
-    """A store none of whose transactions begins."""
-
-    def __init__(self, error: HindsightError) -> None:
-        self._error = error
-
-    def transaction(self, tenant_id: object) -> NoReturn:
-        raise self._error
-
-
-def _ports(error: HindsightError, wakeups: NotedWakeups) -> ConsolidationPorts:
-    store = BrokenStore(error)
-    return ConsolidationPorts(store, HashEmbedder(), None, wakeups, SystemClock(), Settings())  # type: ignore[arg-type]  # one method is asked
+def _consolidate(error: HindsightError, wakeups: NotedWakeups, body: str = BODY) -> Outcome:
+    store: Any = BrokenStore(error)
+    ports = ConsolidationPorts(store, HashEmbedder(), None, wakeups, SystemClock(), Settings())
+    return consolidate(ports, body, lambda: 300.0, quiet_pages(store, Settings()))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +36,7 @@ def _ports(error: HindsightError, wakeups: NotedWakeups) -> ConsolidationPorts:
 def test_a_fault_that_passes_costs_a_delayed_wake_up_and_no_receive(error: HindsightError) -> None:
     wakeups = NotedWakeups()
 
-    outcome = consolidate(_ports(error, wakeups), BODY, lambda: 300.0)
+    outcome = _consolidate(error, wakeups)
 
     assert outcome is Outcome.DONE
     assert wakeups.scopes == [(TENANT, BANK, SCOPE)]
@@ -53,7 +46,7 @@ def test_a_fault_that_passes_costs_a_delayed_wake_up_and_no_receive(error: Hinds
 def test_a_fault_that_stays_is_given_up_without_a_wake_up() -> None:
     wakeups = NotedWakeups()
 
-    outcome = consolidate(_ports(DatabaseRefused("23514"), wakeups), BODY, lambda: 300.0)
+    outcome = _consolidate(DatabaseRefused("23514"), wakeups)
 
     assert outcome is Outcome.GIVEN_UP
     assert wakeups.scopes == []
@@ -63,4 +56,4 @@ def test_a_fault_that_stays_is_given_up_without_a_wake_up() -> None:
     "body", ["", "{}", "[]", '{"tenant_id": "x", "bank_id": "y", "scope_id": "z"}', "null", '{"kind": "refreshes"}']
 )
 def test_a_message_that_names_no_scope_is_dropped(body: str) -> None:
-    assert consolidate(_ports(DatabaseUnavailable("gone"), NotedWakeups()), body, lambda: 300.0) is Outcome.GIVEN_UP
+    assert _consolidate(DatabaseUnavailable("gone"), NotedWakeups(), body) is Outcome.GIVEN_UP

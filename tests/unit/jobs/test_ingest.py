@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import NoReturn
 from uuid import uuid4
 
 import pytest
@@ -14,20 +13,11 @@ from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.retain import RetainPorts
 from hindsight_aws.settings import Settings
+from tests.support.broken_store import BrokenStore
 from tests.support.models import HashEmbedder, NotedWakeups
 
 TENANT, OPERATION = uuid4(), uuid4()
 BODY = json.dumps({"tenant_id": str(TENANT), "operation_id": str(OPERATION)})
-
-
-class BrokenStore:
-    """A store none of whose transactions begins."""
-
-    def __init__(self, error: HindsightError) -> None:
-        self._error = error
-
-    def transaction(self, tenant_id: object) -> NoReturn:
-        raise self._error
 
 
 def _ports(error: HindsightError, wakeups: NotedWakeups) -> RetainPorts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import NoReturn
 from uuid import uuid4
 
 import pytest
@@ -13,20 +12,11 @@ from hindsight_aws.jobs.links import is_about_links, tend_links
 from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.links.ports import LinkPorts
 from hindsight_aws.settings import Settings
+from tests.support.broken_store import BrokenStore
 from tests.support.models import NotedWakeups
 
 TENANT, BANK = uuid4(), uuid4()
 BODY = json.dumps({"kind": "links", "tenant_id": str(TENANT), "bank_id": str(BANK)})
-
-
-class BrokenStore:
-    """A store none of whose transactions begins."""
-
-    def __init__(self, error: HindsightError) -> None:
-        self._error = error
-
-    def transaction(self, tenant_id: object) -> NoReturn:
-        raise self._error
 
 
 def _ports(error: HindsightError, wakeups: NotedWakeups) -> LinkPorts:
