@@ -4,13 +4,20 @@
 HINDSIGHT_TEST_DOSE=deep and a fresh --hypothesis-seed; the header prints both, and `SEED=n` repeats a run.
 """
 
+import gc
 import os
 import sys
+from collections.abc import Generator
 from ipaddress import ip_address
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
+
+if TYPE_CHECKING:
+    from tests.support.scheduling import SchedulingByWhatIsShared
 
 pytest_plugins = ["tests.support.database", "tests.support.stack"]
 
@@ -47,11 +54,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Loads the dose's Hypothesis profile and shuts out the developer's own settings, account and network."""
     settings.load_profile(chosen_dose())
+    if chosen_dose() == "small":
+        _draw_the_same_whatever_is_imported()
     for name in list(os.environ):
         if name.startswith(("AWS_", "HINDSIGHT_")) and not name.startswith("HINDSIGHT_TEST_"):
             del os.environ[name]
     os.environ.update(_AWS_WITHOUT_AN_ACCOUNT)
+    # Some tests start ten processes over the same modules: each would compile them anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.addaudithook(_refuse_all_but_loopback)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collects without looking for garbage among millions of things that all stay, and never looks at them again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> "SchedulingByWhatIsShared | None":
+    """Keeps what shares a stack, or templates, on one worker, where whole files are handed out."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from tests.support.scheduling import SchedulingByWhatIsShared
+
+    return SchedulingByWhatIsShared(config, log)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -83,6 +115,16 @@ def chosen_dose() -> Dose:
 
 def _chosen_seed(config: pytest.Config) -> int:
     return int(config.getoption("--hypothesis-seed") or 0)
+
+
+def _draw_the_same_whatever_is_imported() -> None:
+    """Keeps constants of the product's modules out of Hypothesis's draws.
+
+    It takes those of whatever is imported by then, so that examples would change with the order of the test files and
+    with every edit of any module; finding them takes each process two seconds as well.
+    """
+    none = Constants()
+    providers._get_local_constants = lambda: none
 
 
 def _refuse_all_but_loopback(event: str, arguments: tuple[object, ...]) -> None:

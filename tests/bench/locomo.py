@@ -125,7 +125,9 @@ class Memory:
         with _changed(variant):
             for question in conversation.questions:
                 query = RecallQuery(question.text, max_tokens=max_tokens, now=now)
-                answer = recall(self.store, self.vectors, settings, self.principal, conversation.id, query)
+                answer = recall(
+                    self.store, self.vectors, settings, self.principal, conversation.id, query, clock=SystemClock()
+                )
                 turns = [result.unit.metadata["turn"] for result in answer.results]
                 found.append(quality(turns, question.evidence))
         return found

@@ -20,6 +20,7 @@ from pgvector.psycopg import register_vector
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.tags import Not, TagFilter, TagLeaf, TagsMatch
+from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.ports.model_gateway import Embedder, Embedding, EmbeddingPurpose, ModelUsage, TokenUsage, UsageSink
 from hindsight_aws.recall import RecallQuery, recall, render
 from hindsight_aws.settings import Settings
@@ -85,7 +86,7 @@ def measure(system: System, store: PostgresStore, bank: str, calls: int, tags: T
             database = system.cpu()
         query = RecallQuery(corpus.question(), tags=tags)
         began, cpu_began = time.perf_counter(), time.process_time()
-        answer = recall(store, embedder, settings, principal, bank, query)
+        answer = recall(store, embedder, settings, principal, bank, query, clock=SystemClock())
         body = render(answer)
         if call >= _WARM_UP:
             wall.append((time.perf_counter() - began) * 1000)

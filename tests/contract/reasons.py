@@ -66,6 +66,7 @@ OTHERWISE: tuple[tuple[str, str, str, str], ...] = (
         "no sessions: every call stands alone",
         "functions keep nothing between calls",
     ),
+    ("GET /mcp", "200 `{}`", "405", "the protocol says so where there is no stream to listen to"),
     (
         "deleting one memory",
         "by its document or its bank alone",

@@ -62,12 +62,12 @@ def test_no_request_is_answered_with_a_server_error(world: World, name: str) -> 
 
     @given(_cases(operation, there))
     @settings(max_examples=_examples()[name], suppress_health_check=list(HealthCheck))
-    def hold(case: Any) -> None:
+    def check(case: Any) -> None:
         answer = _answered(world, case)
         assert answer.status_code < 500 or (name in NOT_SERVED and answer.status_code == 501), answer.content[:500]
         case.validate_response(answer, checks=_CHECKS)
 
-    hold()
+    check()
 
 
 def _cases(operation: Operation, there: Mapping[str, str]) -> st.SearchStrategy[Any]:

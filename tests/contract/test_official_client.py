@@ -19,24 +19,18 @@ from hindsight_client_api.models.operation_status_response import OperationStatu
 from infra.local.stack import LocalStack
 from tests.support import documents
 from tests.support.bedrock import Bedrock
+from tests.support.official import official_client
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")  # the client's own
 
-_FINISHED_WITHIN_S = 20.0
+_FINISHED_WITHIN_S = 60.0
 _numbers = count(1)
 
 
 @pytest.fixture(scope="module")
 def client(stack: LocalStack) -> Iterator[Hindsight]:
-    """One client in an event loop that is closed afterwards: the client's sync calls leave theirs open."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    client = Hindsight(base_url=stack.base_url)
-    yield client
-    client.close()  # type: ignore[no-untyped-call]  # the client's own
-    loop.run_until_complete(asyncio.sleep(0))
-    loop.close()
-    asyncio.set_event_loop(None)
+    with official_client(stack.base_url) as client:
+        yield client
 
 
 @pytest.fixture(autouse=True)

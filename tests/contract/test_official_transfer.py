@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import time
 import zipfile
@@ -17,6 +16,7 @@ from hindsight_aws.transfer import points
 from infra.local.faults import Action
 from infra.local.stack import LocalStack
 from tests.support.bedrock import Bedrock
+from tests.support.official import official_client
 from tests.support.world import World
 
 pytestmark = [
@@ -28,15 +28,8 @@ _numbers = count(1)
 
 @pytest.fixture
 def client(stack: LocalStack) -> Iterator[Hindsight]:
-    """One client in an event loop that is closed afterwards: the client's sync calls leave theirs open."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    client = Hindsight(base_url=stack.base_url)
-    yield client
-    client.close()  # type: ignore[no-untyped-call]  # the client's own
-    loop.run_until_complete(asyncio.sleep(0))
-    loop.close()
-    asyncio.set_event_loop(None)
+    with official_client(stack.base_url) as client:
+        yield client
 
 
 @pytest.fixture
@@ -56,7 +49,7 @@ def texts(client: Hindsight, bank: str) -> list[str]:
 
 def ended(stack: LocalStack, bank: str, operation_id: str) -> dict[str, object]:
     """The operation once it has ended well."""
-    give_up_at = time.monotonic() + 30
+    give_up_at = time.monotonic() + 60
     while True:
         found = httpx.get(f"{stack.base_url}/v1/default/banks/{bank}/operations/{operation_id}").json()
         if found["status"] not in {"pending", "processing"}:
@@ -68,12 +61,12 @@ def ended(stack: LocalStack, bank: str, operation_id: str) -> dict[str, object]:
 
 def test_the_clients_archive_helpers_work_unmodified(stack: LocalStack, client: Hindsight, bank: str) -> None:
     """Export, import, clone, and the export of documents."""
-    archive = client.export_bank(bank, include_history=True, poll_interval=0.05, timeout=30)
+    archive = client.export_bank(bank, include_history=True, poll_interval=0.05, timeout=60)
     imported = client.import_bank(bank, archive, target_bank_id=f"{bank}-restored")
     cloned = client.clone_bank(bank, f"{bank}-cloned")
     for operation_id in (imported, cloned):
         ended(stack, bank, operation_id)
-    documents = client.export_documents(bank, ["talk-1"], poll_interval=0.05, timeout=30)
+    documents = client.export_documents(bank, ["talk-1"], poll_interval=0.05, timeout=60)
 
     assert texts(client, bank)
     assert texts(client, f"{bank}-restored") == texts(client, f"{bank}-cloned") == texts(client, bank)

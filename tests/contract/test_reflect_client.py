@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::Depr
 
 
 @contextmanager
-def serving(make: Any, told: list[int]) -> Iterator[str]:
+def serving(make: Any, told: list[int], before_each: Callable[[], None]) -> Iterator[str]:
     """The handler behind real HTTP, as the HTTP API calls it; `told` notes each status."""
     started: list[HTTPServer] = []
     ready = threading.Event()
@@ -44,6 +44,7 @@ def serving(make: Any, told: list[int]) -> Iterator[str]:
         class Door(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
+                before_each()
                 answer = caller("POST", self.path, raw=body)
                 self.send_response(answer.status)
                 for name in ("content-type", "retry-after"):
@@ -63,7 +64,7 @@ def serving(make: Any, told: list[int]) -> Iterator[str]:
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
-    assert ready.wait(20)
+    assert ready.wait(60)
     yield f"http://127.0.0.1:{started[0].server_address[1]}"
     started[0].shutdown()
     started[0].server_close()
@@ -75,7 +76,7 @@ class BackgroundRig:
 
     def __init__(self, database: Database, store: PostgresStore, tenant: TenantId, reply: Any) -> None:
         self.rig: Rig = make_rig(database, PostgresStore(lambda: database.write_url), tenant, reply)
-        self.rig.hold(Unit("Bea moved to Rome."))
+        self.rig.remember(Unit("Bea moved to Rome."))
         self.door_store = PostgresStore(lambda: database.write_url)
         self.services = make_services(self.door_store, tenant, hindsight_reflect_wait_seconds=0.2)
         self.threads: list[threading.Thread] = []
@@ -89,7 +90,9 @@ class BackgroundRig:
     def handler(self) -> LambdaHandler:
         from hindsight_aws.reflect.ports import ReflectDoor
 
-        self.services.__dict__["reflect_door"] = ReflectDoor(self.door_store, self, self.services.settings)
+        self.services.__dict__["reflect_door"] = ReflectDoor(
+            self.door_store, self, self.services.settings, self.services.clock
+        )
         return lambda_handler(create_app({"reflect"}, self.services), is_local=True)
 
     def close(self) -> None:
@@ -116,20 +119,19 @@ def test_a_run_that_outlasts_two_calls_is_answered_by_the_third_and_executed_onc
     released = threading.Event()
 
     def slow(_call: ModelCall) -> Said:
-        assert released.wait(30)
+        assert released.wait(60)
         return done("In Rome.", "f1")
 
-    def release_after_two() -> None:
-        while told[:2] != [503, 503]:
-            released.wait(0.01)
-        released.set()
-
     system = BackgroundRig(database, store, tenant, slow)
-    watcher = threading.Thread(target=release_after_two, daemon=True)
-    watcher.start()
+
+    def end_the_run_after_two() -> None:
+        if told == [503, 503]:
+            released.set()
+            for thread in system.threads:
+                thread.join()
 
     # A thread of its own, because the client and the handler both want the current thread's event loop.
-    with serving(system.handler, told) as url, ThreadPoolExecutor(1) as apart:
+    with serving(system.handler, told, end_the_run_after_two) as url, ThreadPoolExecutor(1) as apart:
         answer = apart.submit(_ask, url).result()
     system.close()
 

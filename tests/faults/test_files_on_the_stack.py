@@ -27,7 +27,7 @@ def multipart(world: World, bank: str, parts: dict[str, Any], request: dict[str,
 
 def ended(world: World, bank: str, operation_id: str) -> dict[str, Any]:
     """The operation once it has ended."""
-    give_up_at = time.monotonic() + 30
+    give_up_at = time.monotonic() + 60
     while True:
         operation: dict[str, Any] = world.get(bank, f"/operations/{operation_id}")
         if operation["status"] not in {"pending", "processing"} or time.monotonic() > give_up_at:

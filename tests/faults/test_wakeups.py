@@ -101,7 +101,7 @@ def test_a_scope_that_everybody_wakes_is_worked_on_once_at_a_time(world: World) 
     world.model.script({"extract": "ECHO", "consolidate": "ONE_PER_FACT", "judge": {"action": "merge"}})
     faults.pause_at("consolidate.after_model")
     world.send("consolidate", "b", "POST", "/consolidate", {})
-    faults.wait_for("consolidate.after_model", timeout=30)
+    faults.wait_for("consolidate.after_model", timeout=60)
     late = world.send(
         "retain", "b", "POST", "/memories", {"items": [{"content": "A late fact.", "tags": [f"user:{SCOPES}"]}]}
     )

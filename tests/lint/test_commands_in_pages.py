@@ -19,7 +19,7 @@ _PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 _BLOCK = re.compile(r"^```(?:sh|bash)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(hindsight-aws [^`]+)`")
 _PAYLOAD = re.compile(r"\{\"Command\": \[.*?\]\}")
-_PLACEHOLDER = re.compile(r"<[^>]+>|…|\b(?:TENANT|KEY)\b")
+_PLACEHOLDER = re.compile(r"<[^>]+>|…|\b(?:TENANT|KEY|OPERATION)\b")
 _SOME_ID = "00000000-0000-4000-8000-000000000000"
 
 

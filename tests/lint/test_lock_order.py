@@ -17,17 +17,12 @@ _WRITERS = {
 }
 
 
-def test_the_writers_are_found() -> None:
-    assert {"retain/commit.py", "documents/delete.py", "curation/settle.py"} <= _WRITERS.keys()
-
-
-@pytest.mark.parametrize("writer", _WRITERS)
-def test_the_bank_is_locked_after_the_answers(writer: str) -> None:
+def test_a_bank_is_marked_as_written_in_one_place_after_its_answers() -> None:
     """The other way round in one place, and two writers wait for each other."""
-    calls = [call for line in _WRITERS[writer].splitlines() for call in (_FORGETS, _TOUCHES) if call in line]
+    [(writer, text)] = _WRITERS.items()
 
-    assert len(calls) % 2 == 0
-    assert calls == [_FORGETS, _TOUCHES] * (len(calls) // 2)
+    assert writer == "operations/written.py"
+    assert -1 < text.index(_FORGETS) < text.index(_TOUCHES)
 
 
 _WRITES_WORK = re.compile(r"\b(?:UPDATE|DELETE FROM) consolidation_work\b")
@@ -114,14 +109,14 @@ def test_what_pages_rest_on_is_locked_by_memory_before_it_is_written(statement: 
     ("module", "first", "then"),
     [
         ("mental_models/start.py", "tx.refreshes.put_off(", "tx.reflect.fail("),
-        ("mental_models/triggers.py", "Asked(None, mends=True)", "tx.mental_models.purge("),
+        ("mental_models/triggers.py", "RefreshRequest(None, mends=True)", "tx.mental_models.purge("),
         ("mental_models/manage.py", "tx.mental_models.remove(", "tx.refreshes.stop_all("),
         ("store/mental_models.py", '_SQL["put_off_mending"]', "self._trim(bank_id, page_id)\n\n    def move"),
-        ("reflect/steps.py", ".failed(tx, run", "tx.reflect.fail("),
-        ("knowledge/manage.py", "tx.refreshes.open(", "tx.mental_models.hold("),
-        ("knowledge/manage.py", "tx.mental_models.hold(", "tx.knowledge.change(bank.bank_id, after)"),
-        ("mental_models/manage.py", "tx.knowledge.hold(", "tx.mental_models.hold("),
-        ("banks/template.py", "tx.knowledge.hold(", "tx.refreshes.open("),
+        ("reflect/steps/finish.py", ".failed(tx, run", "tx.reflect.fail("),
+        ("knowledge/manage.py", "tx.refreshes.open(", "tx.mental_models.lock("),
+        ("knowledge/manage.py", "tx.mental_models.lock(", "tx.knowledge.change(bank.bank_id, after)"),
+        ("mental_models/manage.py", "tx.knowledge.lock_tree(", "tx.mental_models.lock("),
+        ("banks/template.py", "tx.knowledge.lock_tree(", "tx.refreshes.open("),
     ],
 )
 def test_an_operation_is_locked_before_its_page_and_its_run(module: str, first: str, then: str) -> None:
@@ -133,9 +128,9 @@ def test_an_operation_is_locked_before_its_page_and_its_run(module: str, first: 
 @pytest.mark.parametrize(
     ("module", "first", "then"),
     [
-        ("reflect/steps.py", "pages_of(ports).failed(", "tx.reflect.fail("),
-        ("reflect/steps.py", "_body(ports, tx, run, composed)", "tx.reflect.complete("),
-        ("mental_models/start.py", "tx.refreshes.held(", "tx.reflect.fail("),
+        ("reflect/steps/finish.py", "ports.pages.failed(", "tx.reflect.fail("),
+        ("reflect/steps/finish.py", "_body(ports, tx, run, composed)", "tx.reflect.complete("),
+        ("mental_models/start.py", "tx.refreshes.lock(", "tx.reflect.fail("),
         ("mental_models/manage.py", "tx.mental_models.remove(", "tx.reflect.forget_answers("),
         ("operations/cancel.py", "tx.operations.cancel(", "tx.refreshes.stop("),
     ],

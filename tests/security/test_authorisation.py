@@ -12,9 +12,7 @@ from itertools import count
 
 import psycopg
 import pytest
-from fastapi.routing import APIRoute
 
-from hindsight_aws.api.app import GROUPS, routers
 from hindsight_aws.api.gateway import LambdaAnswer, LambdaEvent
 from hindsight_aws.api.mcp.catalogue import TOOLS
 from hindsight_aws.model.ids import TenantId
@@ -24,7 +22,7 @@ from hindsight_aws.tenants.keys import create_key, revoke_key
 from hindsight_aws.tenants.manage import suspend_tenant
 from tests.support.api import UNSET, Answer, Caller, make_caller, make_key, make_services
 from tests.support.authorisation import KEYS, PAGE_FILE, Rule, page, rules
-from tests.support.calls import MCP, TABLE, Ids, anonymous, ask, ids_of, unknown_ids
+from tests.support.calls import MCP, TABLE, Ids, anonymous, ask, every_route, ids_of, unknown_ids
 from tests.support.database import Database, make_tenant
 from tests.support.mcp import post
 from tests.support.seed import Seeded, fingerprint, seed_bank
@@ -142,15 +140,7 @@ def _ended_keys(database: Database, owner_store: PostgresStore, tenant: TenantId
 
 
 def test_every_route_and_every_tool_has_a_rule() -> None:
-    served = {
-        f"{method} {route.path}"
-        for router in routers(GROUPS)
-        for route in router.routes
-        if isinstance(route, APIRoute)
-        for method in route.methods or ()
-    }
-
-    assert set(RULES) == served | {f"tool {name}" for name in TOOLS}
+    assert set(RULES) == every_route() | {f"tool {name}" for name in TOOLS}
 
 
 def test_the_page_says_what_the_rules_say() -> None:

@@ -26,11 +26,13 @@ INDEXES_WITHOUT_TENANT = {
     "mental_models_scheduled": "due_work, likewise",
     "scopes_unread": "due_work, likewise",
     "audit_log_started": "due_work, likewise",
+    "kept_files_unheld": "due_work, likewise",
     "webhook_deliveries_due": "due_work, likewise",
     "erasures_due": "due_work, likewise",
     "memory_units_world_vector": "a vector index holds one column; the policy and the predicate filter what it finds",
     "memory_units_experience_vector": "likewise",
     "memory_units_observation_vector": "likewise",
+    "reembedded_vectors_nearest": "likewise",
 }
 ROUTED = {"resolve_key", "due_work"}
 SQL = Path(hindsight_aws.store.queries.__file__).parent / "sql"

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from fastapi.routing import APIRoute
 
-from hindsight_aws.api.app import GROUPS, routers
 from hindsight_aws.api.gateway import LambdaHandler
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.api import Caller, make_caller, make_key, make_services
-from tests.support.calls import NO_IDS, TABLE, WRONG_VERBS, anonymous, ask, ids_of, unknown_ids
+from tests.support.calls import NO_IDS, TABLE, WRONG_VERBS, anonymous, ask, every_route, ids_of, unknown_ids
 from tests.support.database import Database, make_tenant
 from tests.support.seed import Seeded, fingerprint, seed_bank
 
@@ -48,15 +46,7 @@ def scene(module_database: Database, owner_store: PostgresStore, handler: Lambda
 
 
 def test_every_route_has_a_row_in_the_table() -> None:
-    served = {
-        f"{method} {route.path}"
-        for router in routers(GROUPS)
-        for route in router.routes
-        if isinstance(route, APIRoute)
-        for method in route.methods or ()
-    }
-
-    assert served == set(TABLE) | NO_IDS | WRONG_VERBS
+    assert every_route() == set(TABLE) | NO_IDS | WRONG_VERBS
 
 
 @pytest.mark.parametrize("route", TABLE)

@@ -61,8 +61,10 @@ def scene(module_database: Database, module_store: PostgresStore, owner_store: P
     _hide_secrets(module_database, victim.tenant)
     attacker = make_tenant(module_database, "intruder")
     names, ids = _names(module_database, victim.tenant)
-    loot = {*names, *ids, *watermarks, *_cursors(module_database, victim.tenant)}
-    known = " ".join([*ids_of(victim).values(), *names])
+    # An id within one of these is sent with it, may be kept as somebody's own words, and told back much later.
+    held_within = [*watermarks, *_cursors(module_database, victim.tenant)]
+    loot = {*names, *ids, *held_within}
+    known = " ".join([*ids_of(victim).values(), *names, *held_within])
     unknown = frozenset(one for place, one in enumerate(ids) if place % 2 and one not in known)
     intruder = Intruder(
         _openapi(services),

@@ -15,7 +15,7 @@ from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
 from hindsight_aws.reflect.request import ReflectRequest
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.database import Database
-from tests.support.pages import hold_page
+from tests.support.pages import put_page
 from tests.support.reflect import Rig, Said, done, make_rig, uses
 from tests.support.units import Unit
 
@@ -105,9 +105,9 @@ def test_nothing_out_of_sight_leaves_a_reflect_nor_is_kept_with_it(
     rig = make_rig(database, store, tenant)
     seen = Seen(rig)
     rig.model.replies = tries_everything(seen)  # type: ignore[assignment]  # replies by what they are asked
-    rig.hold(FACT, OTHER, BELIEF, ALIEN)
-    hold_page(rig, "company", "CANARYPAGE: teams ship.", ["company"])
-    hold_page(rig, "bea", "ALIENPAGE: teams ship.", ["user:bea"])
+    rig.remember(FACT, OTHER, BELIEF, ALIEN)
+    put_page(rig, "company", "CANARYPAGE: teams ship.", ["company"])
+    put_page(rig, "bea", "ALIENPAGE: teams ship.", ["user:bea"])
     with psycopg.connect(database.admin_url) as admin:
         admin.execute(
             "UPDATE hindsight.documents SET original_text = left(external_id, -4) || 'TEXT' WHERE tenant_id = %s",
@@ -129,8 +129,8 @@ def test_a_key_of_exact_scopes_has_the_tools_of_observations_alone(
     database: Database, store: PostgresStore, tenant: TenantId
 ) -> None:
     rig = make_rig(database, store, tenant, done("On Fridays.", "o1"))
-    rig.hold(FACT, OTHER, BELIEF)
-    hold_page(rig, "company", "CANARYPAGE: teams ship.", ["company"])
+    rig.remember(FACT, OTHER, BELIEF)
+    put_page(rig, "company", "CANARYPAGE: teams ship.", ["company"])
 
     rig.answer(ASKED, Principal(tenant, "key", exact_scopes=frozenset({COMPANY})))
 

@@ -25,13 +25,13 @@ from hindsight_aws.jobs.links import tend_links
 from hindsight_aws.jobs.message import each
 from hindsight_aws.jobs.outcomes import Outcome
 from hindsight_aws.jobs.send import send
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.jobs.transfer import transfer
 from hindsight_aws.telemetry import Event, begin, measure_into, trace_into
 from hindsight_aws.telemetry.logs import LogLines
 from hindsight_aws.usage.metered import MeteredEmbedder, MeteredTextModel
 from tests.support.api import Caller, FakeRuntime, make_caller
 from tests.support.models import NotedWakeups
+from tests.support.sweeping import sweep_once
 from tests.support.telling import KeptSpans
 
 WORD = "Quetzalcoatlus"
@@ -133,7 +133,7 @@ def _do_work(services: FakeRuntime, function: Function) -> None:
     jobs: dict[str, Callable[[str], Outcome]] = {
         "ingest": lambda body: ingest(services.retain_ports, body, 60),
         "links": lambda body: tend_links(services.link_ports, body, lambda: 60),
-        "consolidate": lambda body: consolidate(services.consolidation_ports, body, lambda: 600),
+        "consolidate": lambda body: consolidate(services.consolidation_ports, body, lambda: 600, services.pages_door),
         "convert": lambda body: convert(services.conversion_ports, body, 60),
         "transfer": lambda body: transfer(services.transfer_ports, body, 60),
         "deliver": lambda body: deliver(services.deliver_ports, body),
@@ -148,7 +148,7 @@ def _do_work(services: FakeRuntime, function: Function) -> None:
             name = "ingest" if "operation_id" in ids else "consolidate"
             function.run(name, partial(each(jobs[name]), json.dumps(ids)))
     function.run("convert", lambda: _raise(FileUnreadable(f"{WORD}.pdf", "is empty")))
-    function.run("sweep", lambda: sweep(services.store, NotedWakeups(), services.settings))
+    function.run("sweep", lambda: sweep_once(services.store, NotedWakeups(), services.settings))
 
 
 def _woken(noted: NotedWakeups) -> list[dict[str, str]]:

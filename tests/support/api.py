@@ -68,7 +68,7 @@ class FakeRuntime(Runtime):
             wakeups=self.noted,
             file_store=self.stored,
             reranker=None,
-            reflect_door=ReflectDoor(store, NoWorkflows(), settings),
+            reflect_door=ReflectDoor(store, NoWorkflows(), settings, self.clock),
         )
 
 
@@ -173,7 +173,7 @@ def call(services: FakeRuntime) -> Caller:
 
 @pytest.fixture(scope="module")
 def module_store(module_database: Database) -> Iterator[PostgresStore]:
-    store = PostgresStore(lambda: module_database.write_url, connect_for_s=2.0)
+    store = PostgresStore(lambda: module_database.write_url, connect_for_s=30.0)
     yield store
     store.close()
 
@@ -182,7 +182,7 @@ def module_store(module_database: Database) -> Iterator[PostgresStore]:
 def owner_store(module_database: Database) -> Iterator[PostgresStore]:
     """The store as whoever administers the database sees it: it alone can make keys."""
     url = f"{module_database.owner_url}&options=-csearch_path%3Dhindsight,public"
-    store = PostgresStore(lambda: url, connect_for_s=2.0)
+    store = PostgresStore(lambda: url, connect_for_s=30.0)
     yield store
     store.close()
 

@@ -93,7 +93,7 @@ class Bedrock:
 @cache
 def _client() -> httpx.Client:
     """One client for all controls: making one reads every certificate of the machine."""
-    return httpx.Client(timeout=10)
+    return httpx.Client(timeout=60)
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
@@ -124,7 +124,7 @@ def running_bedrock() -> Iterator[Bedrock]:
         yield Bedrock(first.split()[2])
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
         if process.stdout is not None:
             process.stdout.close()
 

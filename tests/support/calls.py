@@ -10,6 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 from uuid import uuid4
 
+from fastapi.routing import APIRoute
+
+from hindsight_aws.api.app import GROUPS, routers
 from hindsight_aws.model.chunk_id import chunk_id
 from tests.support.api import UNSET, Answer, Caller
 from tests.support.archives import archive_form
@@ -230,3 +233,14 @@ def anonymous(answer: Answer, ids: Ids) -> tuple[int, Mapping[str, str], str]:
     text = re.sub(r'"latency_ms":[0-9.]+', '"latency_ms":0', text)
     told = {name: value for name, value in answer.headers.items() if name not in _DIFFERING}
     return answer.status, told, text.split('"buckets"')[0]
+
+
+def every_route() -> set[str]:
+    """Every route of the API, as the keys of TABLE name them."""
+    return {
+        f"{method} {route.path}"
+        for router in routers(GROUPS)
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        for method in route.methods or ()
+    }

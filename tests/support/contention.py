@@ -8,11 +8,11 @@ import psycopg
 
 from tests.support.database import Database
 
-_PATIENCE_S = 10.0
+_PATIENCE_S = 60.0
 
 
 def until_blocked(database: Database, sessions: int = 1) -> None:
-    """Returns when that many sessions wait for a lock.  Raises AssertionError when they do not within ten seconds."""
+    """Returns when that many sessions wait for a lock.  Raises AssertionError when they do not within a minute."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     give_up_at = time.monotonic() + _PATIENCE_S
     with psycopg.connect(database.admin_url, autocommit=True) as admin:

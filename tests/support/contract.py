@@ -17,12 +17,12 @@ from hindsight_aws.api.documentation.document import document
 from hindsight_aws.api.documentation.refusals import SCHEMAS
 from hindsight_aws.jobs.reflect import run_step
 from hindsight_aws.jobs.transfer import transfer
-from hindsight_aws.mental_models.keeper import PageKeeper
 from hindsight_aws.mental_models.ports import PagePorts
+from hindsight_aws.mental_models.refresh.keeper import PageKeeper
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.ports.model_gateway import ModelCall
 from hindsight_aws.reflect.ports import ReflectDoor, ReflectPorts
-from hindsight_aws.reflect.searches import RecallSearches
+from hindsight_aws.reflect.tools.searches import RecallSearches
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.api import UNSET, Answer, Caller, FakeRuntime, make_caller, make_services
 from tests.support.calls import Ids, ids_of
@@ -205,9 +205,9 @@ def answer_at_once(services: FakeRuntime) -> None:
     store, settings = services.store, services.settings
     pages = PageKeeper(PagePorts(store, services.embedder, settings))
     searches = RecallSearches(store, services.embedder, None, settings, services.clock)
-    ports = ReflectPorts(store, SpokenModel([_reply]), searches, settings, pages)
+    ports = ReflectPorts(store, SpokenModel([_reply]), searches, settings, pages, services.clock)
     workflows = InlineWorkflows(lambda event: run_step(ports, event, lambda *_bank: None))
-    services.__dict__["reflect_door"] = ReflectDoor(store, workflows, settings)
+    services.__dict__["reflect_door"] = ReflectDoor(store, workflows, settings, services.clock)
 
 
 def _reply(call: ModelCall) -> Said:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from uuid import uuid4
 
+import psycopg
 import pytest
 
 from hindsight_aws.model.ids import TenantId
@@ -95,6 +96,16 @@ def _empty(database: Database) -> None:
         connection.execute("DELETE FROM tenants")
 
 
+@pytest.fixture
+def fresh_vector_indexes(database: Database) -> None:
+    """Takes what earlier tests left out of the shared database's vector indexes.
+
+    A search goes from row to row there, and dozens of dead ones with one vector can keep it from those that are alive.
+    """
+    with psycopg.connect(database.admin_url, autocommit=True) as connection:
+        connection.execute("VACUUM hindsight.memory_units, hindsight.reembedded_vectors")
+
+
 @pytest.fixture(scope="module")
 def module_database(database_template: Database) -> Iterator[Database]:
     """A migrated database that the tests of one module share."""
@@ -121,7 +132,7 @@ def tenant(database: Database) -> TenantId:
 @pytest.fixture
 def store(database: Database) -> Iterator[PostgresStore]:
     """The store as functions that write see it."""
-    store = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+    store = PostgresStore(lambda: database.write_url, connect_for_s=30.0)
     yield store
     store.close()
 
@@ -129,6 +140,6 @@ def store(database: Database) -> Iterator[PostgresStore]:
 @pytest.fixture
 def read_store(database: Database) -> Iterator[PostgresStore]:
     """The store as the recall function sees it."""
-    store = PostgresStore(lambda: database.read_url, connect_for_s=2.0)
+    store = PostgresStore(lambda: database.read_url, connect_for_s=30.0)
     yield store
     store.close()

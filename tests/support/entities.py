@@ -21,7 +21,7 @@ from hindsight_aws.ports.entities import (
     Mention,
     NameProbe,
 )
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 
 FLOOR = 0.3
 TODAY = datetime(2026, 3, 2, 9, tzinfo=UTC)

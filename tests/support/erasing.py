@@ -43,7 +43,7 @@ def take_away(tx: Transaction, bank_id: BankId) -> int:
     """Erases a bank at once, in the transaction; how much it held."""
     gone = tx.erasures.begin_bank(NewErasure(ErasureId(uuid4()), bank_id, "b", "bank", "tester"), 20_000)
     assert gone is not None
-    return gone.held
+    return gone.contents
 
 
 def tables_with(database: Database, tenant: UUID, word: str) -> set[str]:

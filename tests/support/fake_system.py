@@ -23,13 +23,13 @@ from infra.topology import (
 ROOT: Final = Path(__file__).with_name("local_stack")
 
 FAKE_TOPOLOGY: Final = Topology(
-    queues=(Queue("work", visibility=60, max_receive_count=2),),
+    queues=(Queue("work", visibility=180, max_receive_count=2),),
     bucket=Bucket("files", keep_days=1),
     functions=(
         Function(
             name="front",
             triggers=(Route("ANY", "$default"),),
-            timeout=2,
+            timeout=30,
             memory=128,
             max_concurrency=3,
             database_role=DatabaseRole.READ,
@@ -39,7 +39,7 @@ FAKE_TOPOLOGY: Final = Topology(
         Function(
             name="broken",
             triggers=(Route("GET", "/broken/{proxy+}"),),
-            timeout=2,
+            timeout=30,
             memory=128,
             max_concurrency=2,
             database_role=DatabaseRole.READ,
@@ -47,15 +47,24 @@ FAKE_TOPOLOGY: Final = Topology(
         Function(
             name="missing",
             triggers=(Route("GET", "/missing"),),
-            timeout=2,
+            timeout=30,
             memory=128,
             max_concurrency=1,
             database_role=DatabaseRole.READ,
         ),
         Function(
+            name="hasty",
+            triggers=(),
+            timeout=1,
+            memory=128,
+            max_concurrency=1,
+            database_role=DatabaseRole.READ,
+            function_url=True,
+        ),
+        Function(
             name="worker",
             triggers=(QueueTrigger("work", batch_size=4, max_concurrency=2),),
-            timeout=10,
+            timeout=30,
             memory=128,
             max_concurrency=2,
             database_role=DatabaseRole.WRITE,
@@ -63,13 +72,13 @@ FAKE_TOPOLOGY: Final = Topology(
         Function(
             name="tick",
             triggers=(ScheduleTrigger("tick", every=300),),
-            timeout=10,
+            timeout=30,
             memory=128,
             max_concurrency=1,
             database_role=DatabaseRole.WRITE,
         ),
     ),
-    http=HttpLimits(seconds=20),
+    http=HttpLimits(seconds=60),
 )
 
 

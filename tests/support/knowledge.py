@@ -42,7 +42,7 @@ class Shelf(Served):
     def written_page(self, name: str = "Garden", *blocks: str, **said: Any) -> str:
         """Makes a page that has a text; its id."""
         rig = self.garden.rig
-        rig.hold(Unit(f"Of {name}.", "observation", tags=tuple(said.get("tags", ()))))
+        rig.remember(Unit(f"Of {name}.", "observation", tags=tuple(said.get("tags", ()))))
         rig.workflows.runs = True
         self.garden.say(ready(), page(*(blocks or ("Roses grow here.",)), heading=name, cites=("o1",)))
         made = self.page(name, **said)

@@ -30,7 +30,6 @@ from hindsight_aws.errors import (
 )
 from hindsight_aws.jobs.consolidate import consolidate
 from hindsight_aws.jobs.ingest import ingest
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.model.ids import BankId, TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.scope import ObservationScopes, resolve_scopes
@@ -44,6 +43,7 @@ from tests.support.database import Database, make_tenant
 from tests.support.invariants import broken, near_twins, stranded
 from tests.support.models import HashEmbedder, NotedWakeups, ScriptedModel, block, one_fact_per_line
 from tests.support.moods import CHATTER, LEAVING_OUT, revised
+from tests.support.sweeping import quiet_pages, sweep_once
 
 BANK: Final = "bank"
 DOCUMENTS: Final = ("letter", "diary", "memo")
@@ -78,7 +78,7 @@ class World:
     def __init__(self, database: Database, rows: psycopg.Connection[DictRow]) -> None:
         self.database, self.rows = database, rows
         self.tenant: TenantId = make_tenant(database)
-        self.stores = [PostgresStore(lambda: database.write_url, connect_for_s=2.0) for _ in range(3)]
+        self.stores = [PostgresStore(lambda: database.write_url, connect_for_s=30.0) for _ in range(3)]
         self.model = ScriptedModel(self._answer)
         self.embedder, self.wakeups = HashEmbedder(), NotedWakeups()
         self.settings = Settings(
@@ -213,7 +213,7 @@ class World:
             )
 
     def sweep(self) -> None:
-        sweep(self.desk, self.wakeups, self.settings)
+        sweep_once(self.desk, self.wakeups, self.settings)
 
     def settle(self) -> None:
         """Time passes, one sweep comes, and everybody works to the end, in peace."""
@@ -326,7 +326,7 @@ class World:
             if queue == "ingest":
                 ingest(self._retain_ports(store), body, 60.0)
             else:
-                consolidate(self._consolidation_ports(store), body, lambda: 900.0)
+                consolidate(self._consolidation_ports(store), body, lambda: 900.0, quiet_pages(store, self.settings))
         except Killed:
             store.close()
         finally:

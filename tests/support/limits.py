@@ -32,6 +32,16 @@ class TurnedClock:
         return datetime.now(UTC) + timedelta(days=self.days) + self.ahead
 
 
+@dataclass(frozen=True, slots=True)
+class StandingClock:
+    """Stands in the middle of a minute, so that none ends, and nothing grows old, while a test counts."""
+
+    moment: datetime = field(default_factory=lambda: datetime.now(UTC).replace(second=30, microsecond=0))
+
+    def now(self) -> datetime:
+        return self.moment
+
+
 @dataclass(slots=True)
 class Customer:
     """A tenant, its models, and what its ledger and its rows say."""

@@ -20,7 +20,7 @@ from tests.support.models import HashEmbedder, NotedWakeups, ScriptedModel
 
 
 def main(url: str, tenant: TenantId, operation: OperationId) -> None:
-    store = PostgresStore(lambda: url, connect_for_s=2.0)
+    store = PostgresStore(lambda: url, connect_for_s=30.0)
     ports = RetainPorts(store, HashEmbedder(), ScriptedModel(), NotedWakeups(), SystemClock(), Settings())
     message = json.dumps({"tenant_id": str(tenant), "operation_id": str(operation)})
     began = time.monotonic()

@@ -23,6 +23,7 @@ from hindsight_aws.errors import (
     ModelThrottled,
     ModelUnavailable,
 )
+from hindsight_aws.model.erasure import ErasureId
 from hindsight_aws.model.ids import BankId, OperationId, ScopeId, TenantId
 from hindsight_aws.ports.model_gateway import (
     CallStatus,
@@ -179,6 +180,7 @@ class NotedWakeups:
         self.delays: list[int] = []
         self.refreshes: list[tuple[TenantId, BankId]] = []
         self.links: list[tuple[TenantId, BankId, int]] = []
+        self.erasures: list[tuple[TenantId, ErasureId, int]] = []
         self.webhooks: list[tuple[TenantId, BankId]] = []
         self.deliveries: list[tuple[TenantId, BankId, UUID, int]] = []
 
@@ -200,6 +202,9 @@ class NotedWakeups:
 
     def wake_links(self, tenant_id: TenantId, bank_id: BankId, delay_s: int = 0) -> None:
         self.links.append((tenant_id, bank_id, delay_s))
+
+    def wake_erasure(self, tenant_id: TenantId, erasure_id: ErasureId, delay_s: int = 0) -> None:
+        self.erasures.append((tenant_id, erasure_id, delay_s))
 
     def wake_webhooks(self, tenant_id: TenantId, bank_id: BankId) -> None:
         self.webhooks.append((tenant_id, bank_id))

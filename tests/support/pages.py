@@ -20,7 +20,7 @@ VALUES (%s, %s, %s, %s, %s, 'q', %s, %s, %s, %s, 2048, '{}', '{world,experience,
 """
 
 
-def hold_page(
+def put_page(
     rig: Rig, page_id: str, content: str, tags: Sequence[str] = (), *, about: str | None = None, is_fresh: bool = True
 ) -> None:
     """Puts a page into the rig's bank, with a vector of what it is `about`, else of its own words."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from hindsight_aws.consolidate.drain import Drained, drain
-from hindsight_aws.jobs.sweep import SweepReport, sweep
+from hindsight_aws.jobs.sweep import SweepReport
 from hindsight_aws.model.scope import ScopeAddress
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
 from tests.support.consolidation import Workshop, creates
 from tests.support.models import NotedWakeups, ScriptedModel, block
+from tests.support.sweeping import sweep_once
 
 DETAIL, TRENDS = "Keep every detail.", "Name nobody."
 CANARY = "Acme Robotics"
@@ -33,7 +34,7 @@ def listening(workshop: Workshop) -> Workshop:
 
 def run_sweep(workshop: Workshop) -> SweepReport:
     """One sweep; whom it wakes is noted."""
-    return sweep(workshop.store, workshop.wakeups, workshop.settings)
+    return sweep_once(workshop.store, workshop.wakeups, workshop.settings)
 
 
 def drain_woken(workshop: Workshop, seconds: float = 900.0) -> list[Drained]:

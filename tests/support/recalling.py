@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.recalled import RecallAnswer
+from hindsight_aws.ports.clock import Clock, SystemClock
 from hindsight_aws.ports.model_gateway import (
     CallStatus,
     Embedder,
@@ -19,7 +20,8 @@ from hindsight_aws.ports.model_gateway import (
     TokenUsage,
     UsageSink,
 )
-from hindsight_aws.recall import RecallQuery, recall
+from hindsight_aws.recall import RecallQuery, recall, recall_together
+from hindsight_aws.recall.together import AnswerTogether
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.units import DIMENSIONS, padded
@@ -59,11 +61,20 @@ class Asking:
     principal: Principal
     embedder: ToldEmbedder = field(default_factory=ToldEmbedder)
     settings: Settings = field(default_factory=lambda: Settings(hindsight_environment="local"))
+    clock: Clock = field(default_factory=SystemClock)
 
     def ask(self, query: RecallQuery | str, bank: str = "bank", reranker: Reranker | None = None) -> RecallAnswer:
         """Recalls from the bank."""
         asked = RecallQuery(query) if isinstance(query, str) else query
-        return recall(self.store, self.embedder, self.settings, self.principal, bank, asked, reranker=reranker)
+        return recall(
+            self.store, self.embedder, self.settings, self.principal, bank, asked, reranker=reranker, clock=self.clock
+        )
+
+    def ask_all(self, query: RecallQuery | str, banks: Sequence[str], **settings: object) -> AnswerTogether:
+        """Recalls from the banks together, under these settings."""
+        asked = RecallQuery(query) if isinstance(query, str) else query
+        chosen = self.settings.model_copy(update=settings)
+        return recall_together(self.store, self.embedder, chosen, self.principal, banks, asked, clock=self.clock)
 
     def texts(self, query: RecallQuery | str, bank: str = "bank") -> list[str]:
         """The texts recalled, best first."""

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.jobs.reflect import run_step
-from hindsight_aws.mental_models.keeper import PageKeeper
 from hindsight_aws.mental_models.ports import PagePorts
+from hindsight_aws.mental_models.refresh.keeper import PageKeeper
 from hindsight_aws.model.ids import BankId, RunId, TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.ports.clock import Clock, SystemClock
@@ -29,7 +29,7 @@ from hindsight_aws.ports.reflect import Run
 from hindsight_aws.reflect import runs
 from hindsight_aws.reflect.ports import ReflectDoor, ReflectPorts
 from hindsight_aws.reflect.request import ReflectRequest
-from hindsight_aws.reflect.searches import RecallSearches
+from hindsight_aws.reflect.tools.searches import RecallSearches
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
 from infra.local.workflow import Interpreter, StatesError, Timing, machines
@@ -150,9 +150,11 @@ class Rig:
     workflows: InlineWorkflows = field(init=False)
 
     def __post_init__(self) -> None:
-        self.workflows = InlineWorkflows(
-            lambda event: run_step(self.ports, event, lambda *bank: self.woken.append(bank))
-        )
+        self.workflows = InlineWorkflows(self.step)
+
+    def step(self, event: JsonObject) -> JsonObject:
+        """One step of a run, as its worker takes it."""
+        return run_step(self.ports, event, lambda *bank: self.woken.append(bank))
 
     @property
     def ports(self) -> ReflectPorts:
@@ -183,7 +185,7 @@ class Rig:
         assert run.answer is not None
         return run.answer
 
-    def hold(self, *units: Unit) -> None:
+    def remember(self, *units: Unit) -> None:
         """Puts memories into the bank, with vectors of their words."""
         texts = [unit.text for unit in units]
         vectors = self.embedder.embed(texts, "document", lambda _: None)

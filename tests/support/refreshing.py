@@ -11,8 +11,8 @@ import psycopg
 
 from hindsight_aws.access import page_sight
 from hindsight_aws.mental_models import manage
-from hindsight_aws.mental_models.manage import Asking, ModelRequest
-from hindsight_aws.mental_models.ports import ModelsDoor
+from hindsight_aws.mental_models.manage import ModelRequest, QueuedRefresh
+from hindsight_aws.mental_models.ports import PagesDoor
 from hindsight_aws.mental_models.start import start
 from hindsight_aws.model.ids import OperationId, TenantId
 from hindsight_aws.model.mental_model import MentalModel
@@ -62,8 +62,8 @@ class Garden:
     clock: Clock = field(default_factory=SystemClock)
 
     @property
-    def door(self) -> ModelsDoor:
-        return ModelsDoor(self.rig.store, self.rig.workflows, self.clock, self.rig.settings)
+    def door(self) -> PagesDoor:
+        return PagesDoor(self.rig.store, self.rig.workflows, self.clock, self.rig.settings)
 
     def say(self, *replies: Reply) -> None:
         """What the model says from now on."""
@@ -75,12 +75,14 @@ class Garden:
         """What the model was asked since."""
         return [call.task for call in self.rig.model.calls]
 
-    def plant(self, model_id: str = "plants", *tags: str, principal: Principal | None = None, **trigger: Any) -> Asking:
+    def plant(
+        self, model_id: str = "plants", *tags: str, principal: Principal | None = None, **trigger: Any
+    ) -> QueuedRefresh:
         """Makes a model without running its first refresh."""
         request = ModelRequest(model_id, model_id.title(), "What grows here?", [*tags], 2048, trigger)
         return manage.create(self.door, principal or self.rig.principal, self.rig.bank, request)
 
-    def grow(self, asked: Asking) -> None:
+    def grow(self, asked: QueuedRefresh) -> None:
         """Runs a refresh, whole, if it may run."""
         start(self.door, self.rig.tenant, asked.bank_id, asked.operation_id)
 

@@ -183,14 +183,15 @@ def _seed_history(connection: psycopg.Connection[tuple[object, ...]], place: Map
 
 
 def _seed_archive(connection: psycopg.Connection[tuple[object, ...]], place: tuple[TenantId, BankId], mark: str) -> str:
-    """An export that has ended; the key of its archive, under which whoever serves it puts what is in it."""
+    """An export of data that has ended; the key of its archive, under which whoever serves it puts what is in it."""
     tenant, bank_id = place
     operation = uuid4()
     key = f"tenants/{tenant}/banks/{bank_id}/transfers/{operation}.zip"
+    held = {"storage_key": key, "filename": f"{mark}.zip", "counts": {"documents": 1}}
     connection.execute(
         "INSERT INTO operations (tenant_id, bank_id, operation_id, kind, status, subject, payload, result) "
         "VALUES (%s, %s, %s, %s, 'completed', 'somebody', %s, %s)",
-        (*place, operation, EXPORT_BANK, Jsonb({}), Jsonb({"storage_key": key, "filename": f"{mark}.zip"})),
+        (*place, operation, EXPORT_BANK, Jsonb({}), Jsonb(held)),
     )
     connection.execute(
         "INSERT INTO transfers (tenant_id, bank_id, operation_id, archive_key, is_offered) "

@@ -25,7 +25,7 @@ class Served:
         self.garden: Garden = make_garden(database, store, tenant, ready())
         rig = self.garden.rig
         rig.settings = services.settings
-        services.__dict__["reflect_door"] = ReflectDoor(store, rig.workflows, services.settings)
+        services.__dict__["reflect_door"] = ReflectDoor(store, rig.workflows, services.settings, services.clock)
         self.call: Caller = make_caller(services, groups=frozenset({"reflect", "admin"}))
 
     def make(self, caller: Caller | None = None, **body: Any) -> Answer:
@@ -33,6 +33,6 @@ class Served:
 
     def written(self, **body: Any) -> None:
         """A model whose text was written."""
-        self.garden.rig.hold(Unit("Roses grow in the yard.", tags=("a",)))
+        self.garden.rig.remember(Unit("Roses grow in the yard.", tags=("a",)))
         self.garden.say(ready(), page("Roses grow here.", cites=("f1",)))
         assert self.make(**body).status == 200

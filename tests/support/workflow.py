@@ -161,7 +161,7 @@ def run_in_moto(monkeypatch: pytest.MonkeyPatch, workflow: str, script: Script, 
         machine = client.create_state_machine(name=workflow, definition=definition, roleArn=role)
         started = client.start_execution(stateMachineArn=machine["stateMachineArn"], input=json.dumps(data))
         arn = started["executionArn"]
-        give_up_at = time.monotonic() + 30
+        give_up_at = time.monotonic() + 60
         while (described := client.describe_execution(executionArn=arn))["status"] == "RUNNING":
             assert time.monotonic() < give_up_at, "moto's interpreter does not end"
             time.sleep(0.01)

@@ -16,7 +16,7 @@ import pytest
 from hindsight_aws.api.app import GROUPS
 from hindsight_aws.jobs.message import ids_of
 from hindsight_aws.webhooks.messages import order_of
-from infra.topology import TOPOLOGY, Route
+from infra.topology import TOPOLOGY, DatabaseRole, Route
 from tests.bench.cold_events import event_of
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
@@ -38,11 +38,13 @@ _USE_CASES = {
 """The large use cases that a function may import, of those that any function has."""
 _DOORS = [entry.name for entry in TOPOLOGY.functions if any(isinstance(one, Route) for one in entry.triggers)]
 _WORKERS = [entry.name for entry in TOPOLOGY.functions if entry.name not in _DOORS]
+_WITHOUT_DATABASE = [entry.name for entry in TOPOLOGY.functions if entry.database_role is None]
+_WITH_STORE = [entry.name for entry in TOPOLOGY.functions if entry.database_role not in {None, DatabaseRole.MIGRATE}]
 
 # One process for all: each function is imported in a fork of its own, which inherits only what every function needs.
 _REPORT = """
 import json, os, sys
-import psycopg, pydantic_settings
+import pydantic_settings
 
 def report(function):
     if os.fork():
@@ -52,7 +54,11 @@ def report(function):
     print(json.dumps([function, sorted(sys.modules)]), flush=True)
     os._exit(0)
 
-workers, doors = json.loads(sys.argv[1])
+without_database, workers, doors = json.loads(sys.argv[1])
+for function in without_database:
+    report(function)
+import psycopg
+os.environ["HINDSIGHT_DATABASE_URL"] = "postgresql://127.0.0.1/none"
 for function in workers:
     report(function)
 import fastapi
@@ -66,7 +72,12 @@ def imported() -> dict[str, set[str]]:
     """The modules of each function's process, by the function's name."""
     environment = {**os.environ, "HINDSIGHT_ENVIRONMENT": "local", "PYTHONPATH": f"{_REPOSITORY / 'shared'}"}
     done = subprocess.run(
-        [sys.executable, "-c", _REPORT, json.dumps([_WORKERS, _DOORS])],
+        [
+            sys.executable,
+            "-c",
+            _REPORT,
+            json.dumps([_WITHOUT_DATABASE, [one for one in _WORKERS if one not in _WITHOUT_DATABASE], _DOORS]),
+        ],
         check=False,
         cwd=_REPOSITORY,
         env=environment,
@@ -87,6 +98,20 @@ def test_what_only_an_event_may_need_waits_for_that_event(imported: dict[str, se
     repositories = {f"hindsight_aws.store.{name}" for name in ("recall", "memories", "documents", "observations")}
 
     assert imported[function] & (_FOR_LATER | repositories) == set()
+
+
+@pytest.mark.parametrize("function", _WITHOUT_DATABASE)
+def test_a_function_without_a_database_imports_nothing_of_one(imported: dict[str, set[str]], function: str) -> None:
+    of_databases = {
+        name for name in imported[function] if name.startswith(("psycopg", "pgvector", "hindsight_aws.store"))
+    }
+
+    assert of_databases == set()
+
+
+@pytest.mark.parametrize("function", _WITH_STORE)
+def test_the_store_is_imported_before_the_first_event(imported: dict[str, set[str]], function: str) -> None:
+    assert "hindsight_aws.store.postgres" in imported[function]
 
 
 @pytest.mark.parametrize("function", _DOORS + _WORKERS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hindsight_aws.banks.fields import FIELDS
 from hindsight_aws.cli.settings_page import page
+from hindsight_aws.configuration.fields import FIELDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +21,7 @@ def test_a_bank_setting_that_is_said_to_be_honoured_is_read_somewhere_and_no_oth
     sources = [
         path.read_text("utf-8")
         for path in (ROOT / "shared" / "hindsight_aws").rglob("*.py")
-        if path.parent.name not in ("banks", "schemas")
+        if path.parent.name not in ("configuration", "schemas")
     ]
     read = {name for source in sources for name in re.findall(r"\.([a-z_]+)\b", source)}
     read |= {name for source in sources for name in re.findall(r'"([a-z_]+)"', source)}

@@ -34,7 +34,7 @@ def said_by(command: Sequence[str], program: str, where: Path) -> str:
     # No region is looked for and no model is called: one of the integrations makes its client of Bedrock at once.
     environment = {**os.environ, "AWS_REGION": "eu-central-1", "PYTHONWARNINGS": "ignore"}
     ran = subprocess.run(
-        [*command, program], cwd=where, env=environment, capture_output=True, text=True, timeout=50, check=False
+        [*command, program], cwd=where, env=environment, capture_output=True, text=True, timeout=200, check=False
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout

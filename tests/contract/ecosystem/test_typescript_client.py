@@ -28,7 +28,7 @@ def test_every_flow_of_the_typescript_client_holds(stack: LocalStack) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=55,
+        timeout=200,
         check=False,
     )
 

@@ -9,7 +9,6 @@ import psycopg
 import pytest
 
 from hindsight_aws.api.gateway import LambdaHandler
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.store.postgres import PostgresStore
@@ -17,6 +16,7 @@ from tests.support.api import Caller, FakeRuntime, make_caller, make_key, make_s
 from tests.support.database import Database, make_tenant
 from tests.support.golden import schema_errors
 from tests.support.models import NotedWakeups
+from tests.support.sweeping import sweep_once
 
 BANK = "/v1/default/banks/b"
 LOGS = "/v1/default/banks/{bank_id}/audit-logs"
@@ -168,9 +168,9 @@ def test_the_sweep_removes_what_is_older_than_entries_are_kept(
         make_services(module_store, tenant, hindsight_api_audit_log_retention_days=days).settings for days in (-1, 30)
     )
 
-    sweep(module_store, NotedWakeups(), kept)
+    sweep_once(module_store, NotedWakeups(), kept)
     before = _actions(client)
-    sweep(module_store, NotedWakeups(), swept)
+    sweep_once(module_store, NotedWakeups(), swept)
 
     assert before == ["update_bank_config", "delete_bank", "update_bank_config", "create_directive"]
     assert _actions(client) == ["update_bank_config", "delete_bank", "update_bank_config"]

@@ -13,7 +13,7 @@ from hindsight_aws.banks.manage import BankChange, configure, create_or_update
 from hindsight_aws.banks.template import Template
 from hindsight_aws.erasure import ErasurePorts, erase_bank
 from hindsight_aws.errors import WorkRaced
-from hindsight_aws.mental_models.ports import ModelsDoor
+from hindsight_aws.mental_models.ports import PagesDoor
 from hindsight_aws.model.ids import BankId, OperationId, TenantId
 from hindsight_aws.model.operation import RETAIN, NewOperation
 from hindsight_aws.model.principal import Principal
@@ -42,7 +42,7 @@ def principal(tenant: TenantId) -> Principal:
 @pytest.fixture
 def other(database: Database) -> Iterator[PostgresStore]:
     """The same database from another process."""
-    store = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+    store = PostgresStore(lambda: database.write_url, connect_for_s=30.0)
     yield store
     store.close()
 
@@ -72,7 +72,7 @@ def test_a_bank_made_meanwhile_loses_no_setting(
             tx.banks.save(tx.banks.create_if_missing("b").bank_id, None, THEIRS)
             changing = pool.submit(change)
             until_blocked(database)
-        changing.result(timeout=10)
+        changing.result(timeout=60)
 
     assert _overrides(store, principal.tenant_id) == OURS | THEIRS
 
@@ -89,7 +89,7 @@ def test_two_changes_of_one_bank_both_stand(
             tx.banks.save(bank.bank_id, None, THEIRS)
             changing = pool.submit(configure, other, SETTINGS, principal, "b", OURS)
             until_blocked(database)
-        changing.result(timeout=10)
+        changing.result(timeout=60)
 
     assert _overrides(store, principal.tenant_id) == OURS | THEIRS
 
@@ -105,7 +105,7 @@ def test_work_is_added_to_a_bank_whose_settings_are_being_changed(
 
     with ThreadPoolExecutor(1) as pool, store.transaction(principal.tenant_id) as tx:
         tx.banks.lock("b")
-        pool.submit(add).result(timeout=10)
+        pool.submit(add).result(timeout=60)
 
 
 def test_a_delete_waits_for_a_writer_and_neither_is_a_deadlocks_victim(
@@ -120,7 +120,7 @@ def test_a_delete_waits_for_a_writer_and_neither_is_a_deadlocks_victim(
             deleting = pool.submit(erase_bank, ErasurePorts(other, NotedWakeups(), SETTINGS), principal, "b")
             until_blocked(database)
             tx.memories.touch_bank(bank_id, None)
-        deleting.result(timeout=10)
+        deleting.result(timeout=60)
 
     with store.transaction(principal.tenant_id) as tx:
         assert tx.banks.find("b") is None
@@ -137,7 +137,7 @@ def test_of_two_deletes_one_counts_what_went(
             first = take_away(tx, bank_id)
             deleting = pool.submit(erase_bank, ErasurePorts(other, NotedWakeups(), SETTINGS), principal, "b")
             until_blocked(database)
-        second = deleting.result(timeout=10).held
+        second = deleting.result(timeout=60).contents
 
     assert (first, second) == (2, 0)
 
@@ -147,7 +147,7 @@ def test_of_two_templates_laid_over_a_bank_at_once_one_adds_its_directive(
 ) -> None:
     configure(store, SETTINGS, principal, "b", THEIRS)
     text = DirectiveText("polite", "Be polite.", 0, True, ())
-    door = ModelsDoor(other, NoWorkflows(), SystemClock(), SETTINGS)
+    door = PagesDoor(other, NoWorkflows(), SystemClock(), SETTINGS)
     wanted = Template("1", OURS, directives=[text])
 
     with ThreadPoolExecutor(1) as pool:
@@ -158,7 +158,7 @@ def test_of_two_templates_laid_over_a_bank_at_once_one_adds_its_directive(
             laying = pool.submit(template.apply, door, principal, "b", wanted)
             until_blocked(database)
         with pytest.raises(WorkRaced):
-            laying.result(timeout=10)
+            laying.result(timeout=60)
 
     assert _overrides(store, principal.tenant_id) == THEIRS
     again = template.apply(door, principal, "b", wanted)

@@ -29,6 +29,6 @@ def bedrock(endpoint: Bedrock, monkeypatch: pytest.MonkeyPatch) -> Bedrock:
 @pytest.fixture
 def clients(bedrock: Bedrock) -> Iterator[BedrockClients]:
     """Clients of that process."""
-    made = BedrockClients("eu-central-1", BedrockLimits(connect_timeout_s=2, read_timeout_s=5))
+    made = BedrockClients("eu-central-1", BedrockLimits(connect_timeout_s=30, read_timeout_s=60))
     yield made
     made.close()

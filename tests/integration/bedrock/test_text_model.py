@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -155,6 +156,8 @@ def test_a_call_slower_than_the_limit_is_given_up_once(bedrock: Bedrock) -> None
         BedrockTextModel(hasty).ask(CALL, usage.append)
 
     hasty.close()
+    while bedrock.stats()["llm_requests"] == 0:  # it has the request, and may not have looked at it yet
+        time.sleep(0.01)
     assert [u.status for u in usage] == ["unavailable"]
     assert bedrock.stats()["llm_requests"] == 1
 

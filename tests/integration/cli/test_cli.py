@@ -156,6 +156,7 @@ def test_the_dev_tenant_is_made_once_and_gets_a_key_each_time(
         (("key", "create", str(uuid4()), "--permissions", "all"), "permissions are read, write, admin"),
         (("key", "create", str(uuid4()), "--forced-tags", "{"), "forced tags are JSON"),
         (("key", "create", str(uuid4()), "--forced-tags", "[]"), "forced tags"),
+        (("key", "create", str(uuid4()), "--forced-tags", "null"), "forced tags must be an object"),
         (("key", "create", str(uuid4()), "--expires", "2020-01-01"), "must lie in the future"),
         (("key", "create", str(uuid4())), "no such tenant"),
         (("key", "revoke", str(uuid4()), str(uuid4()), "--yes"), "has no working key"),
@@ -218,6 +219,22 @@ def test_doctor_in_the_account_tells_what_it_could_not_ask_and_finds_nothing_wro
     assert found["counts"]["wrong"] == 0
     unknown = [finding["sentence"] for finding in found["findings"] if finding["state"] == "not known"]
     assert sum("cannot be reached from here" in sentence for sentence in unknown) == len(unknown) - 2
+
+
+def test_doctor_says_how_an_extension_that_an_upgrade_left_behind_is_renewed(
+    database: Database, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HINDSIGHT_ENVIRONMENT", "local")
+    with psycopg.connect(database.admin_url, autocommit=True) as admin:
+        admin.execute("UPDATE pg_extension SET extversion = '0.8.0' WHERE extname = 'vector'")
+        _, out, _ = _run(capsys, "doctor", "--database-url", database.admin_url)
+        admin.execute(
+            "UPDATE pg_extension SET extversion = (SELECT default_version FROM pg_available_extensions "
+            "WHERE name = 'vector') WHERE extname = 'vector'"
+        )
+
+    assert "WARN   The extension `vector` is 0.8.0 and the server brings " in out
+    assert "ALTER EXTENSION vector UPDATE." in out
 
 
 def test_doctor_names_a_table_that_recall_may_change(

@@ -99,17 +99,19 @@ def test_nobody_elses_limits_are_made_for_a_tenant_that_is_not_there(
 def test_usage_is_summed_with_totals_and_what_has_no_price(
     customer: Customer, capsys: pytest.CaptureFixture[str], by: str
 ) -> None:
-    bank_id = make_bank(customer.database.admin_url, customer.tenant, "garden")
+    bank, model = "garden of the long names of banks", "eu.anthropic.claude-sonnet-4-6-20260115-v1:0"
+    bank_id = make_bank(customer.database.admin_url, customer.tenant, bank)
     customer.spend("0.25", tokens=40, bank_id=bank_id)
     customer.spend(None, tokens=2, bank_id=bank_id)
     customer.sql("UPDATE usage_ledger SET calls = 3 WHERE usd IS NULL")
+    customer.sql("UPDATE usage_ledger SET model_id = %s", model)
 
     _, shown = _run(capsys, customer, "usage", "--tenant", str(customer.tenant), "--days", "7", "--by", by, "--json")
     _, lines = _run(capsys, customer, "usage", "--by", by)
 
     ((told),) = json.loads(shown)
     today = f"{datetime.now(UTC):%Y-%m-%d}"
-    names = {"day": today, "bank": "garden", "task": "extract_facts", "model": "m"}
+    names = {"day": today, "bank": bank, "task": "extract_facts", "model": model}
     assert told["total"] | {"tokens": None} == {
         "name": "total", "calls": 4, "failed_calls": 0, "tokens": None, "usd": "0.250000000", "unpriced_calls": 3,
     }  # fmt: skip

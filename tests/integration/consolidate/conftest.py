@@ -25,6 +25,6 @@ def workshop(database: Database, tenant: TenantId, store: PostgresStore) -> Work
 def limited(database: Database, tenant: TenantId, call: Caller) -> Iterator[Callable[..., Caller]]:
     """Makes callers whose keys may do less."""
     url = f"{database.owner_url}&options=-csearch_path%3Dhindsight,public"
-    owner = PostgresStore(lambda: url, connect_for_s=2.0)
+    owner = PostgresStore(lambda: url, connect_for_s=30.0)
     yield lambda **limits: Caller(call.handler, make_key(owner, tenant, **limits))
     owner.close()

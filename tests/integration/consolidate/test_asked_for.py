@@ -13,12 +13,13 @@ import pytest
 
 from hindsight_aws.consolidate.drain import Drained
 from hindsight_aws.consolidate.submit import submit
-from hindsight_aws.errors import ModelDenied, NotFound
+from hindsight_aws.errors import ModelDenied, NotFound, WorkRaced
 from hindsight_aws.model.ids import OperationId, ScopeId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.operations.cancel import cancel
 from hindsight_aws.operations.retry import retry
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
+from hindsight_aws.store.consolidation import PostgresConsolidation
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.api import Caller
 from tests.support.consolidation import Workshop, creates
@@ -32,7 +33,7 @@ BANK = "/v1/default/banks/bank"
 @pytest.fixture
 def other(workshop: Workshop) -> Iterator[PostgresStore]:
     """Connections of somebody else's."""
-    opened = PostgresStore(lambda: workshop.database.write_url, connect_for_s=2.0)
+    opened = PostgresStore(lambda: workshop.database.write_url, connect_for_s=30.0)
     yield opened
     opened.close()
 
@@ -49,7 +50,7 @@ def _ask(workshop: Workshop, *scopes: list[str]) -> OperationId:
 def _ask_elsewhere(workshop: Workshop) -> OperationId:
     """The same for the bank, on connections of another caller's."""
     twin = copy(workshop)
-    twin.store = PostgresStore(lambda: workshop.database.write_url, connect_for_s=5.0)
+    twin.store = PostgresStore(lambda: workshop.database.write_url, connect_for_s=30.0)
     try:
         return _ask(twin)
     finally:
@@ -89,6 +90,25 @@ def test_a_request_locks_the_work_before_the_bank(workshop: Workshop) -> None:
         asked.result()
 
     assert len(free) == 1
+    assert _statuses(workshop) == ["pending"]
+
+
+@pytest.mark.parametrize("raced", ["request", "finish_operations"])
+def test_a_request_that_meets_a_deadlock_is_made_again(
+    workshop: Workshop, call: Caller, monkeypatch: pytest.MonkeyPatch, raced: str
+) -> None:
+    workshop.remember("One.")
+    whole, races = getattr(PostgresConsolidation, raced), [WorkRaced("another transaction came in between")] * 3
+
+    def racing(self: PostgresConsolidation, *given: object) -> object:
+        if races:
+            raise races.pop()
+        return whole(self, *given)
+
+    monkeypatch.setattr(PostgresConsolidation, raced, racing)
+    asked = call("POST", f"{BANK}/consolidate")
+
+    assert asked.status == 200
     assert _statuses(workshop) == ["pending"]
 
 

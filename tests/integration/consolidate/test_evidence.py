@@ -156,7 +156,7 @@ def test_c061_what_nobody_mentioned_was_mentioned_when_it_was_made(workshop: Wor
     made = _noted(workshop, _dated(workshop, "One."))
     rewritten = _rewritten(workshop, made, _dated(workshop, "Two.", mentioned=_day(2031)))
 
-    assert made["mentioned_at"] - made["created_at"] < timedelta(seconds=5)
+    assert made["mentioned_at"] - made["created_at"] < timedelta(minutes=1)
     assert rewritten["mentioned_at"] == _day(2031)
 
 

@@ -31,7 +31,7 @@ SCOPES = (["user:u"], ["team:t"], ["company:c"])
 @pytest.fixture
 def other(workshop: Workshop) -> Iterator[PostgresStore]:
     """Connections of somebody else's."""
-    opened = PostgresStore(lambda: workshop.database.write_url, connect_for_s=2.0)
+    opened = PostgresStore(lambda: workshop.database.write_url, connect_for_s=30.0)
     yield opened
     opened.close()
 

@@ -80,7 +80,7 @@ def desk(workshop: Workshop, call: Caller, services: FakeRuntime) -> Desk:
 @pytest.fixture
 def other(database: Database) -> Iterator[PostgresStore]:
     """A connection of another process."""
-    store = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+    store = PostgresStore(lambda: database.write_url, connect_for_s=30.0)
     yield store
     store.close()
 
@@ -163,7 +163,7 @@ def test_an_observation_committed_while_a_delete_waits_goes_with_its_fact(
         monkeypatch.setattr(faults, "_ADDRESS", "here")
         monkeypatch.setattr(faults, "_ask", strike)
         desk.consolidate()
-        assert deleting[0].result(timeout=20).facts == 1
+        assert deleting[0].result(timeout=60).facts == 1
 
     assert len(desk.workshop.sql("SELECT * FROM consolidation_runs WHERE status = 'applied'")) == 1
     assert desk.workshop.sql("SELECT * FROM memory_units") == []

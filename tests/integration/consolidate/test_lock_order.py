@@ -33,18 +33,18 @@ FACTS = [f"Fact {number}." for number in range(8)]
 @pytest.fixture
 def other(workshop: Workshop) -> Iterator[PostgresStore]:
     """Connections of somebody else's."""
-    opened = PostgresStore(lambda: workshop.database.write_url, connect_for_s=2.0)
+    opened = PostgresStore(lambda: workshop.database.write_url, connect_for_s=30.0)
     yield opened
     opened.close()
 
 
-class Holder:
+class Locker:
     """Somebody who has the last of some rows by id."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
 
-    def hold(self, where: str = "true") -> None:
+    def lock(self, where: str = "true") -> None:
         """Locks it."""
         found = self._connection.execute(f"{ROWS} WHERE {where} ORDER BY work_id DESC LIMIT 1 FOR UPDATE".encode())
         assert found.fetchone()
@@ -55,9 +55,9 @@ class Holder:
 
 
 @pytest.fixture
-def holder(workshop: Workshop) -> Iterator[Holder]:
+def locker(workshop: Workshop) -> Iterator[Locker]:
     with psycopg.connect(workshop.database.admin_url) as connection:
-        yield Holder(connection)
+        yield Locker(connection)
 
 
 def _free(workshop: Workshop, where: str = "true") -> list[Any]:
@@ -94,7 +94,7 @@ STATES = {"reopen_all": "done", "revive": "failed"}
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_whoever_writes_work_goes_in_its_order(
-    workshop: Workshop, other: PostgresStore, holder: Holder, writer: str
+    workshop: Workshop, other: PostgresStore, locker: Locker, writer: str
 ) -> None:
     workshop.remember(*FACTS)
     state = STATES.get(writer, "pending")
@@ -106,25 +106,25 @@ def test_whoever_writes_work_goes_in_its_order(
             WRITERS[writer](workshop, tx, ids)
 
     with ThreadPoolExecutor(1) as worker:
-        holder.hold()
+        locker.lock()
         written = worker.submit(write)
         until_blocked(workshop.database)
         free = _free(workshop)
-        holder.let_go()
+        locker.let_go()
         written.result()
 
     assert free == []
 
 
 def test_an_answer_that_settles_some_and_overlooks_others_holds_all_before_it_writes_any(
-    workshop: Workshop, other: PostgresStore, holder: Holder
+    workshop: Workshop, other: PostgresStore, locker: Locker
 ) -> None:
     workshop.remember(*FACTS)
 
     def half(call: ModelCall) -> JsonObject:
         facts: Any = block(call, "facts")
         if len(workshop.model.calls) == 1:
-            holder.hold()
+            locker.lock()
         return creates(*[(f"Noted: {fact['text']}", [fact["id"]]) for fact in facts[: (len(facts) + 1) // 2]])
 
     workshop.answers(half)
@@ -133,7 +133,7 @@ def test_an_answer_that_settles_some_and_overlooks_others_holds_all_before_it_wr
         drained = worker.submit(workshop.drain_elsewhere, other)
         until_blocked(workshop.database)
         free = _free(workshop)
-        holder.let_go()
+        locker.let_go()
         drained.result()
 
     assert free == []
@@ -141,7 +141,7 @@ def test_an_answer_that_settles_some_and_overlooks_others_holds_all_before_it_wr
 
 
 def test_an_undo_and_the_end_of_a_rebuild_go_in_order_too(
-    workshop: Workshop, other: PostgresStore, holder: Holder
+    workshop: Workshop, other: PostgresStore, locker: Locker
 ) -> None:
     workshop.configure(observations_mission=DETAIL)
     listening(workshop).remember(*FACTS)
@@ -162,11 +162,11 @@ def test_an_undo_and_the_end_of_a_rebuild_go_in_order_too(
     free = []
     for act, where in ((drop, of_shadow), (undo, "true")):
         with ThreadPoolExecutor(1) as worker:
-            holder.hold(where)
+            locker.lock(where)
             acted = worker.submit(act)
             until_blocked(workshop.database)
             free.append(_free(workshop, where))
-            holder.let_go()
+            locker.let_go()
             acted.result()
 
     assert free == [[], []]

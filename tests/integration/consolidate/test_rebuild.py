@@ -11,7 +11,6 @@ from psycopg.rows import dict_row
 from hindsight_aws.consolidate.drain import Drained
 from hindsight_aws.consolidate.rebuild import rebuild
 from hindsight_aws.errors import HindsightError, ModelReplyMalformed
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
 from hindsight_aws.settings import Settings
@@ -33,6 +32,7 @@ from tests.support.rebuilding import (
     texts,
     worded,
 )
+from tests.support.sweeping import sweep_once
 
 BANK = "/v1/default/banks/bank"
 FACTS = [f"{CANARY} leased {n} clusters." for n in (2, 3, 4)]
@@ -270,7 +270,7 @@ def test_a_mission_of_the_server_counts_as_much(workshop: Workshop) -> None:
     told = Settings(hindsight_environment="local", bank_defaults=(("observations_mission", TRENDS),))
     workshop.settings = told
 
-    sweep(workshop.store, workshop.wakeups, told)
+    sweep_once(workshop.store, workshop.wakeups, told)
     drain_woken(workshop)
 
     assert texts(workshop, "company:acme") == ["A firm leased 2 clusters."]

@@ -28,7 +28,7 @@ FACTS = ["Ada rows.", "Bo sails.", "Cy swims."]
 
 @pytest.fixture
 def other_store(database: Database) -> Iterator[PostgresStore]:
-    opened = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+    opened = PostgresStore(lambda: database.write_url, connect_for_s=30.0)
     yield opened
     opened.close()
 
@@ -67,7 +67,7 @@ def test_a_fact_that_is_being_removed_is_waited_for_and_is_not_in_the_new_genera
             _remove(tx, workshop, facts[0])
             draining = thread.submit(drain_woken, workshop)
             until_blocked(database)
-        draining.result(30)
+        draining.result(60)
     run_sweep(workshop)
     drain_woken(workshop)
 
@@ -88,7 +88,7 @@ def test_a_removal_during_the_swap_takes_the_new_observation_with_it(
     def wait_at_the_swap(point: str) -> None:
         if point == "consolidate.before_swap_commit":
             swapped.set()
-            assert goes_on.wait(30)
+            assert goes_on.wait(60)
 
     def remove() -> None:
         with other_store.transaction(tenant) as tx:
@@ -97,12 +97,12 @@ def test_a_removal_during_the_swap_takes_the_new_observation_with_it(
     monkeypatch.setattr("hindsight_aws.consolidate.generation.reached", wait_at_the_swap)
     with ThreadPoolExecutor(2) as threads:
         draining = threads.submit(drain_woken, workshop)
-        assert swapped.wait(30)
+        assert swapped.wait(60)
         removing = threads.submit(remove)
         until_blocked(database)
         goes_on.set()
-        draining.result(30)
-        removing.result(30)
+        draining.result(60)
+        removing.result(60)
     run_sweep(workshop)
     drain_woken(workshop)
 
@@ -127,7 +127,7 @@ def test_whoever_drains_a_scope_whose_shadow_is_being_swapped_waits_for_nobody(
     def with_company(self: PostgresRebuilds, *args: Any) -> dict[UUID, int]:
         if not ended:
             with ThreadPoolExecutor(1) as thread:
-                ended.append(thread.submit(workshop.drain_elsewhere, other_store, "club").result(10))
+                ended.append(thread.submit(workshop.drain_elsewhere, other_store, "club").result(60))
         return hold(self, *args)
 
     monkeypatch.setattr(PostgresRebuilds, "swap", finds_a_new_fact)
@@ -153,7 +153,7 @@ def test_two_sweeps_at_once_begin_one_rebuild(
 
     with ThreadPoolExecutor(2) as threads:
         for sweeping in [threads.submit(run_sweep, one) for one in (workshop, other)]:
-            sweeping.result(30)
+            sweeping.result(60)
 
     assert len(shadows(workshop)) == 1
     assert len(workshop.sql("SELECT operation_id FROM operations WHERE kind = 'policy_rebuild'")) == 1

@@ -28,7 +28,7 @@ class Reader:
     """Reads a scope over and over on a connection of its own, by every way; keeps each different answer it got."""
 
     def __init__(self, database: Database, tenant: TenantId) -> None:
-        self._store = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+        self._store = PostgresStore(lambda: database.write_url, connect_for_s=30.0)
         self._caller: Caller = make_caller(make_services(self._store, tenant))
         self.seen: dict[str, set[frozenset[str]]] = {"list": set(), "recall": set(), "scopes": set()}
         self.reads = 0
@@ -62,7 +62,7 @@ def reading(database: Database, tenant: TenantId) -> Iterator[Reader]:
             yield reader
         finally:
             reader.stopped.set()
-            reads.result(30)
+            reads.result(60)
 
 
 @pytest.mark.timeout(300)
@@ -84,7 +84,7 @@ def test_readers_see_the_old_set_or_the_new_one(
         drain_woken(workshop)
         took = time.monotonic() - started
         until = reader.reads + 2
-        while reader.reads < until and time.monotonic() < started + took + 30:
+        while reader.reads < until and time.monotonic() < started + took + 60:
             time.sleep(0.01)
 
     new = frozenset(texts(workshop, "company:acme"))

@@ -145,7 +145,7 @@ def _told(call: ModelCall) -> JsonObject:
 
 @contextmanager
 def a_world(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    store = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+    store = PostgresStore(lambda: database.write_url, connect_for_s=30.0)
     with (
         psycopg.connect(database.admin_url, row_factory=dict_row, autocommit=True) as rows,
         monkeypatch.context() as patch,

@@ -26,7 +26,7 @@ def workshop(database: Database, tenant: TenantId, store: PostgresStore) -> Work
 
 @pytest.fixture
 def other_store(database: Database) -> Iterator[PostgresStore]:
-    opened = PostgresStore(lambda: database.write_url, connect_for_s=2.0)
+    opened = PostgresStore(lambda: database.write_url, connect_for_s=30.0)
     yield opened
     opened.close()
 

@@ -144,7 +144,7 @@ def _some_key(chance: random.Random) -> tuple[dict[str, object], list[tuple[str,
 @pytest.fixture
 def owner(database: Database) -> Iterator[PostgresStore]:
     """The store as whoever administers the database sees it: it alone can make keys."""
-    opened = PostgresStore(lambda: f"{database.owner_url}&options=-csearch_path%3Dhindsight,public", connect_for_s=2.0)
+    opened = PostgresStore(lambda: f"{database.owner_url}&options=-csearch_path%3Dhindsight,public", connect_for_s=30.0)
     yield opened
     opened.close()
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.consolidation import Workshop
 from tests.support.invariants import broken
 from tests.support.models import NotedWakeups
 from tests.support.rebuilding import drain_woken, listening
+from tests.support.sweeping import sweep_once
 
 
 def test_a_tick_that_is_delivered_twice_at_once_costs_no_second_call_and_loses_nothing(workshop: Workshop) -> None:
@@ -32,13 +32,13 @@ def test_a_tick_that_is_delivered_twice_at_once_costs_no_second_call_and_loses_n
         "VALUES (%s, %s, gen_random_uuid(), 'consolidation', 's', '{\"scope_ids\": []}')",
         workshop.tenant, workshop.bank_id,
     )  # fmt: skip
-    stores = [PostgresStore(lambda: workshop.database.write_url, connect_for_s=2.0) for _ in range(2)]
+    stores = [PostgresStore(lambda: workshop.database.write_url, connect_for_s=30.0) for _ in range(2)]
     noted, both = [NotedWakeups(), NotedWakeups()], Barrier(2)
     calls = len(workshop.model.calls)
 
     def tick(number: int) -> None:
-        both.wait(10)
-        sweep(stores[number], noted[number], workshop.settings)
+        both.wait(60)
+        sweep_once(stores[number], noted[number], workshop.settings)
 
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(tick, range(2)))

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from urllib.parse import quote, unquote
 
 import pytest
-from fastapi.routing import APIRoute
 
-from hindsight_aws.api.app import GROUPS, routers
 from hindsight_aws.model.chunk_id import chunk_id
 from hindsight_aws.model.principal import Permission
 from tests.support.api import UNSET, Answer, Caller
 from tests.support.calls import BANK as ROUTES
-from tests.support.calls import MCP, NO_IDS, TABLE, WRONG_VERBS
+from tests.support.calls import MCP, NO_IDS, TABLE, WRONG_VERBS, every_route
 from tests.support.consolidation import Workshop
 from tests.support.rebuilding import CANARY, DETAIL, TRENDS, drain_woken, listening, run_sweep, shadows, texts
 
@@ -134,16 +132,8 @@ def _answer(caller: Caller, method: str, target: str, body: object) -> Answer:
 
 
 def test_the_story_looks_at_every_route_there_is() -> None:
-    served = {
-        f"{method} {route.path}"
-        for router in routers(GROUPS)
-        for route in router.routes
-        if isinstance(route, APIRoute)
-        for method in route.methods or ()
-    }
-
-    assert served == set(TABLE) | NO_IDS | WRONG_VERBS
-    assert set(ASKED) <= served
+    assert every_route() == set(TABLE) | NO_IDS | WRONG_VERBS
+    assert set(ASKED) <= every_route()
 
 
 def test_under_two_missions_the_company_is_told_trends_and_dana_the_detail(

@@ -238,7 +238,7 @@ def test_of_two_who_undo_a_run_at_once_the_second_is_told_that_it_is_done(
     workshop.answers(updates(tea, "Kim loves tea.", [facts[2]]))
     workshop.drain("user:kim")
     run, who = RunId(UUID(_runs(workshop)[1])), Principal(workshop.tenant, "tester")
-    other = PostgresStore(lambda: workshop.database.write_url, connect_for_s=2.0)
+    other = PostgresStore(lambda: workshop.database.write_url, connect_for_s=30.0)
     theirs, is_met, sleep, embed = replace(workshop.ports, store=other), Event(), time.sleep, workshop.embedder.embed
     second: list[Future[Undone]] = []
 
@@ -251,7 +251,7 @@ def test_of_two_who_undo_a_run_at_once_the_second_is_told_that_it_is_done(
         def with_company(*args: Any) -> Any:
             if not second:
                 second.append(pool.submit(revert, theirs, who, "bank", run, retry=False))
-                assert is_met.wait(10)
+                assert is_met.wait(60)
             return embed(*args)
 
         monkeypatch.setattr(time, "sleep", pauses)

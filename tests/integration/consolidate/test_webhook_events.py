@@ -214,7 +214,7 @@ def test_each_round_is_told_of_and_one_that_failed_says_why(workshop: Workshop, 
 
 
 def test_of_two_workers_that_end_a_round_at_once_one_tells_of_it(workshop: Workshop, call: Caller) -> None:
-    other_store = PostgresStore(lambda: workshop.database.write_url, connect_for_s=2.0)
+    other_store = PostgresStore(lambda: workshop.database.write_url, connect_for_s=30.0)
     _hook(call)
     listening(workshop).remember("A is red.")
     workshop.drain()
@@ -226,7 +226,7 @@ def test_of_two_workers_that_end_a_round_at_once_one_tells_of_it(workshop: Works
             second = thread.submit(_tell_of_round, workshop)
             with pytest.raises(TimeoutError):
                 second.result(0.1)
-        told = second.result(10)
+        told = second.result(60)
     other_store.close()
 
     assert (first, told) == (True, False)

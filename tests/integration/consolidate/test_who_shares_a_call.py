@@ -25,7 +25,7 @@ def twin_of(workshop: Workshop) -> Iterator[Callable[[], Workshop]]:
 
     def make() -> Workshop:
         twin = copy(workshop)
-        twin.store = PostgresStore(lambda: workshop.database.write_url, connect_for_s=2.0)
+        twin.store = PostgresStore(lambda: workshop.database.write_url, connect_for_s=30.0)
         opened.append(twin.store)
         return twin
 
@@ -117,7 +117,7 @@ def test_c025_disjoint_scopes_are_worked_on_at_the_same_time(
 ) -> None:
     workshop.remember("One.", tags=["a"])
     workshop.remember("Two.", tags=["b"])
-    both_ask = threading.Barrier(2, timeout=20)
+    both_ask = threading.Barrier(2, timeout=60)
 
     def answer(call: ModelCall) -> JsonObject:
         both_ask.wait()

@@ -43,7 +43,7 @@ class Desk:
 
     def twin(self) -> CurationPorts:
         """Curation in another process: on a connection of its own, closed with the desk."""
-        store = PostgresStore(lambda: self.database.write_url, connect_for_s=2.0)
+        store = PostgresStore(lambda: self.database.write_url, connect_for_s=30.0)
         self.twins.append(store)
         return make_services(store, self.tenant).curation_ports
 

@@ -195,7 +195,7 @@ def test_a_limited_key_is_shown_no_document_of_others(
     items = [{"content": f"Of {who}.", "document_id": "both", "tags": [f"user:{who}"]} for who in ("a", "b")]
     assert call("POST", f"{_BANK}/memories", {"items": items}).status == 200
     _retain(call, "Of b alone.", "b-doc", tags=["user:b"])
-    owner = PostgresStore(lambda: f"{database.owner_url}&options=-csearch_path%3Dhindsight,public", connect_for_s=2.0)
+    owner = PostgresStore(lambda: f"{database.owner_url}&options=-csearch_path%3Dhindsight,public", connect_for_s=30.0)
     try:
         limited: list[Caller] = [
             _limited(call.handler, owner, tenant, **limits)

@@ -326,14 +326,14 @@ def test_the_caller_of_an_overtaken_replace_is_told_who_won(shelf: Shelf) -> Non
 
     def slow(call: ModelCall) -> JsonObject:
         is_asked.set()
-        may_answer.wait(20)
+        may_answer.wait(60)
         return one_fact_per_line(call)
 
     shelf.model.script = slow
     first, second, third = (shelf.open_twin() for _ in range(3))
     with ThreadPoolExecutor(3) as pool:
         running = pool.submit(first.retain, item("First."))
-        assert is_asked.wait(20)
+        assert is_asked.wait(60)
         overtaken = pool.submit(second.retain, item("Second."))
         _until_operations(shelf, 3)
         winner = pool.submit(third.retain, item("Third."))
@@ -453,7 +453,7 @@ def test_whatever_is_edited_the_facts_are_those_of_the_text_in_its_order(
 
 
 def _until_operations(shelf: Shelf, count: int) -> None:
-    give_up_at = time.monotonic() + 20
+    give_up_at = time.monotonic() + 60
     while len(shelf.rows("SELECT FROM operations")) < count:
         assert time.monotonic() < give_up_at
         time.sleep(0.01)
@@ -509,9 +509,9 @@ def test_replaces_that_come_all_at_once_need_no_sweep_to_end(shelf: Shelf, seed:
             try:
                 tenant_id, operation_id, _ = shelf.wakeups.operations.pop()
             except IndexError:
-                empty_handed.wait(20)
+                empty_handed.wait(60)
                 is_over = not shelf.wakeups.operations
-                empty_handed.wait(20)
+                empty_handed.wait(60)
                 if is_over:
                     return
                 continue

@@ -9,24 +9,23 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from psycopg.rows import dict_row
 
 from hindsight_aws.entities import FactNames, Naming, resolve
 from hindsight_aws.model.entity import name_key
 from hindsight_aws.model.ids import BankId, TenantId, UnitId
 from hindsight_aws.ports.entities import Mention
 from hindsight_aws.store.postgres import PostgresStore
-from tests.support.admin import admin
 from tests.support.api import handler, module_store, owner_store
 from tests.support.database import Database
 from tests.support.entities import FLOOR
+from tests.support.rows import SeesRows
 from tests.support.units import Unit, insert_units, make_bank
 
 __all__ = ["handler", "module_store", "owner_store"]
 
 
 @dataclass
-class Register:
+class Register(SeesRows):
     """One bank's entities."""
 
     database: Database
@@ -74,16 +73,6 @@ class Register:
     def entity(self, name: str) -> dict[str, Any]:
         """The row of the entity of this name."""
         return self.rows("SELECT * FROM entities WHERE bank_id = %s AND name_key = %s", self.bank_id, name_key(name))[0]
-
-    def rows(self, query: str, *params: object) -> list[dict[str, Any]]:
-        """Rows as the superuser sees them."""
-        with admin(self.database.admin_url) as connection:
-            return connection.cursor(row_factory=dict_row).execute(query.encode(), params).fetchall()
-
-    def change(self, statement: str, *params: object) -> None:
-        """Changes rows behind the product's back."""
-        with admin(self.database.admin_url) as connection:
-            connection.execute(statement.encode(), params)
 
     def another_bank(self) -> Register:
         """An empty bank of the same tenant."""

@@ -237,11 +237,11 @@ def _at_once(register: Register, facts: Sequence[str] | Sequence[tuple[str, ...]
     failures: list[BaseException] = []
 
     def work(fact: FactNames, unit: Unit) -> None:
-        own = PostgresStore(lambda: register.database.write_url, connect_for_s=2.0)
+        own = PostgresStore(lambda: register.database.write_url, connect_for_s=30.0)
         worker = Register(register.database, register.tenant, own, register.bank_id)
         try:
             naming = worker.resolve(fact)
-            start.wait(10)
+            start.wait(60)
             worker.mention(naming, [unit], fact)
         except BaseException as failure:  # noqa: BLE001  told to the test, which fails by it
             failures.append(failure)
@@ -252,5 +252,5 @@ def _at_once(register: Register, facts: Sequence[str] | Sequence[tuple[str, ...]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert failures == []

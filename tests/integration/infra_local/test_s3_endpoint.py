@@ -174,15 +174,16 @@ def test_an_unknown_bucket_has_no_objects(s3: "S3Client") -> None:
 def test_objects_expire_with_their_days(tmp_path: Any) -> None:
     objects = ObjectFolder(tmp_path)
     objects.create_bucket(BUCKET)
-    for key in ("old", "new"):
+    for key in ("old", "new", "kept/old"):
         objects.put(BUCKET, key, b"x", "text/plain")
-    [old] = [file for file in (tmp_path / BUCKET).iterdir() if b'"old"' in file.read_bytes()]
+    old = [file for file in (tmp_path / BUCKET).iterdir() if b'old"' in file.read_bytes()]
     eight_days_ago = time.time() - 8 * 24 * 3600
-    os.utime(old, (eight_days_ago, eight_days_ago))
+    for file in old:
+        os.utime(file, (eight_days_ago, eight_days_ago))
 
-    objects.expire(BUCKET, 7)
+    objects.expire(BUCKET, 7, "kept/")
 
-    assert objects.keys(BUCKET) == ["new"]
+    assert objects.keys(BUCKET) == ["kept/old", "new"]
 
 
 def test_objects_survive_a_restart(tmp_path: Any) -> None:

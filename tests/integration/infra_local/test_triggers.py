@@ -1,14 +1,17 @@
 """Queues and schedules reach their functions, through crashes, doubles and losses."""
 
 import json
+from dataclasses import replace
 
 import psycopg
 import pytest
 
 from infra.local.functions import Success
 from infra.local.stack import LocalStack
+from infra.topology import Queue
 from tests.integration.infra_local.conftest import StackMaker, seen
 from tests.integration.infra_local.test_functions import wait_until
+from tests.support.fake_system import FAKE_TOPOLOGY
 
 
 def test_messages_reach_the_worker_and_are_settled(stack: LocalStack) -> None:
@@ -113,7 +116,7 @@ def test_a_wire_cut_at_the_commit_leaves_it_done_or_undone_but_always_unheard(
 
 
 def test_held_bytes_hold_the_worker(stack: LocalStack) -> None:
-    stack.faults.hold_wire()
+    stack.faults.pause_wire()
     stack.queues.send("work", "a")
     wait_until(lambda: stack.queues.counts("work").in_flight == 1)
 
@@ -166,7 +169,8 @@ def test_a_killed_database_comes_back_with_what_it_acknowledged(make_stack: Stac
 
 
 def test_a_database_left_down_fails_the_work_until_it_is_started(make_stack: StackMaker) -> None:
-    stack = make_stack(redelivery=0.3)
+    patient = replace(FAKE_TOPOLOGY, queues=(Queue("work", visibility=180, max_receive_count=1_000),))
+    stack = make_stack(redelivery=0.3, topology=patient)
     stack.kill_postgres(restart=False)
 
     stack.queues.send("work", "a")

@@ -53,7 +53,7 @@ class Worker:
         event: JsonObject = json.loads(payload)
         self.events.append({"function": name, **event})
         if event.get("do") == "hang":
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
         if event.get("do") == "raise":
             return Failure.of(ErrorKind.HANDLER, "ModelThrottled", "slow down")
         if event.get("do") == "throttle":
@@ -73,8 +73,8 @@ def url(worker: Worker) -> Iterator[str]:
     thread.start()
     service = WorkflowService({"reflect": one_task()}, as_tasks(worker.invoke))
     endpoint = WorkflowEndpoint(service)
-    yield asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(10)
-    asyncio.run_coroutine_threadsafe(endpoint.stop(), loop).result(10)
+    yield asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(60)
+    asyncio.run_coroutine_threadsafe(endpoint.close(), loop).result(60)
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()
@@ -98,7 +98,7 @@ def start(client: SFNClient, name: str = "", **event: str) -> str:
 
 def ended(client: SFNClient, arn: str) -> tuple[str, str]:
     """Status and output, once there is an end."""
-    give_up_at = time.monotonic() + 10
+    give_up_at = time.monotonic() + 60
     while (described := client.describe_execution(executionArn=arn))["status"] == "RUNNING":
         assert time.monotonic() < give_up_at
         time.sleep(0.01)

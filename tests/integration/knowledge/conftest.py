@@ -21,6 +21,6 @@ def shelf(database: Database, store: PostgresStore, tenant: TenantId) -> Shelf:
 @pytest.fixture
 def limited(database: Database, tenant: TenantId, shelf: Shelf) -> Iterator[Callable[..., Caller]]:
     """Makes callers whose keys may do less."""
-    owner = PostgresStore(lambda: f"{database.owner_url}&options=-csearch_path%3Dhindsight,public", connect_for_s=2.0)
+    owner = PostgresStore(lambda: f"{database.owner_url}&options=-csearch_path%3Dhindsight,public", connect_for_s=30.0)
     yield lambda **limits: Caller(shelf.call.handler, make_key(owner, tenant, **limits))
     owner.close()

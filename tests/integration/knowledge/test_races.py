@@ -15,7 +15,7 @@ from hindsight_aws.knowledge import manage
 from hindsight_aws.knowledge.manage import NodeChanges, PageRequest
 from hindsight_aws.mental_models.manage import ModelChanges
 from hindsight_aws.mental_models.manage import delete as delete_model
-from hindsight_aws.mental_models.ports import ModelsDoor
+from hindsight_aws.mental_models.ports import PagesDoor
 from hindsight_aws.store.postgres import PostgresStore
 from tests.support.contention import until_blocked
 from tests.support.database import Database
@@ -30,23 +30,23 @@ class Crowd:
     def __init__(self, shelf: Shelf, database: Database) -> None:
         self._shelf, self._database = shelf, database
 
-    def at_once(self, *works: Callable[[ModelsDoor], object]) -> list[str]:
+    def at_once(self, *works: Callable[[PagesDoor], object]) -> list[str]:
         """What became of each: `done`, or the error."""
         rig = self._shelf.garden.rig
         with ThreadPoolExecutor(len(works)) as pool, self._store() as first:
             with first.transaction(rig.tenant) as tx:
-                tx.knowledge.hold(rig.bank_id)
+                tx.knowledge.lock_tree(rig.bank_id)
                 running = [pool.submit(self._do, work) for work in works]
                 until_blocked(self._database, len(works))
             return [_outcome(one) for one in running]
 
-    def _do(self, work: Callable[[ModelsDoor], object]) -> None:
+    def _do(self, work: Callable[[PagesDoor], object]) -> None:
         with self._store() as store:
             work(replace(self._shelf.garden.door, store=store))
 
     @contextmanager
     def _store(self) -> Iterator[PostgresStore]:
-        store = PostgresStore(lambda: self._database.write_url, connect_for_s=2.0)
+        store = PostgresStore(lambda: self._database.write_url, connect_for_s=30.0)
         try:
             yield store
         finally:
@@ -55,7 +55,7 @@ class Crowd:
 
 def _outcome(running: Future[None]) -> str:
     try:
-        running.result(20)
+        running.result(60)
     except InvalidRequest as refused:
         return type(refused).__name__
     return "done"
@@ -66,7 +66,7 @@ def crowd(shelf: Shelf, database: Database) -> Crowd:
     return Crowd(shelf, database)
 
 
-def _moves(shelf: Shelf, node: str, place: str) -> Callable[[ModelsDoor], object]:
+def _moves(shelf: Shelf, node: str, place: str) -> Callable[[PagesDoor], object]:
     rig = shelf.garden.rig
     return lambda door: manage.change_node(door, rig.principal, rig.bank, node, NodeChanges(place, NOTHING))
 
@@ -85,7 +85,7 @@ def test_of_two_pages_of_one_name_one_is_made(shelf: Shelf, crowd: Crowd) -> Non
     rig, folder = shelf.garden.rig, shelf.folder("One")
     request = PageRequest("Roses", "What of roses?", folder, [], None, {})
 
-    def makes(door: ModelsDoor) -> object:
+    def makes(door: PagesDoor) -> object:
         return manage.create_page(door, rig.principal, rig.bank, request)
 
     assert sorted(crowd.at_once(makes, makes)) == ["Conflict", "done"]
@@ -96,7 +96,7 @@ def test_a_page_is_not_left_behind_by_a_folder_that_goes(shelf: Shelf, crowd: Cr
     rig, folder = shelf.garden.rig, shelf.folder("One")
     page = shelf.page("Roses")
 
-    def deletes(door: ModelsDoor) -> None:
+    def deletes(door: PagesDoor) -> None:
         with door.store.transaction(rig.tenant) as tx:
             manage.delete_node(tx, rig.principal, rig.bank_id, folder)
 
@@ -115,9 +115,9 @@ def test_a_model_is_deleted_by_itself_while_its_page_is_moved(shelf: Shelf, crow
     with rig.store.snapshot(rig.tenant) as tx:
         (model,) = tx.knowledge.seen(rig.bank_id, page_sight(rig.principal))
 
-    def deletes(door: ModelsDoor) -> None:
+    def deletes(door: PagesDoor) -> None:
         with door.store.transaction(rig.tenant) as tx:
-            tx.knowledge.hold(rig.bank_id)  # only to begin with the others
+            tx.knowledge.lock_tree(rig.bank_id)  # only to begin with the others
             delete_model(tx, rig.bank_id, model)
 
     outcomes = crowd.at_once(deletes, _moves(shelf, page, folder))

@@ -9,23 +9,22 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from psycopg.rows import dict_row
 
 from hindsight_aws.links.maintain import Maintained, maintain
 from hindsight_aws.links.ports import LinkPorts
 from hindsight_aws.model.ids import BankId, TenantId, UnitId
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
-from tests.support.admin import admin
 from tests.support.database import Database
 from tests.support.models import NotedWakeups
+from tests.support.rows import SeesRows
 from tests.support.units import Unit, insert_units, make_bank
 
 NOON = datetime(2031, 5, 4, 12, tzinfo=UTC)
 
 
 @dataclass
-class Web:
+class Web(SeesRows):
     """One bank and what happens to its links."""
 
     database: Database
@@ -42,7 +41,7 @@ class Web:
 
     def open_twin(self) -> Web:
         """The same bank seen from another process: a connection of its own, closed with this one."""
-        twin = replace(self, store=PostgresStore(lambda: self.database.write_url, connect_for_s=2.0), twins=[])
+        twin = replace(self, store=PostgresStore(lambda: self.database.write_url, connect_for_s=30.0), twins=[])
         self.twins.append(twin)
         return twin
 
@@ -105,16 +104,6 @@ class Web:
     def entities(self) -> set[str]:
         """The names of the entities that are there."""
         return {row["canonical_name"] for row in self.rows("SELECT canonical_name FROM entities")}
-
-    def rows(self, query: str, *params: object) -> list[dict[str, Any]]:
-        """Rows as the superuser sees them."""
-        with admin(self.database.admin_url) as connection:
-            return connection.cursor(row_factory=dict_row).execute(query.encode(), params).fetchall()
-
-    def change(self, statement: str, *params: object) -> None:
-        """Changes rows behind the product's back."""
-        with admin(self.database.admin_url) as connection:
-            connection.execute(statement.encode(), params)
 
 
 def at(hours: float, text: str = "", **fields: Any) -> Unit:

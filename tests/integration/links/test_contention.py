@@ -105,7 +105,7 @@ def test_who_deletes_a_bank_waits_for_the_batch_and_the_rest_is_nobodys_work(
         renew_lease = PostgresLinks.renew_lease
         monkeypatch.setattr(PostgresLinks, "renew_lease", renew)
         ended = web.maintain()
-        deleting[0].result(timeout=20)
+        deleting[0].result(timeout=60)
 
     assert ended in {Maintained.SUPERSEDED, Maintained.DONE}
     assert web.rows("SELECT * FROM banks") == []
@@ -124,13 +124,13 @@ def test_two_deletes_of_linked_facts_pass_each_other(web: Web, twin: Web) -> Non
 
     with ThreadPoolExecutor(1) as pool, twin.store.transaction(web.tenant) as other:
         with web.store.transaction(web.tenant) as tx:
-            _hold(tx, left)
-            _hold(other, right)
+            _lock(tx, left)
+            _lock(other, right)
             tx.links.will_lose(web.bank_id, left)
             losing = pool.submit(other.links.will_lose, web.bank_id, right)
             until_blocked(web.database)
             tx.memories.remove(web.bank_id, left)
-        losing.result(timeout=20)
+        losing.result(timeout=60)
         other.memories.remove(web.bank_id, right)
 
     assert web.rows("SELECT count(*) AS n FROM memory_units") == [{"n": 0}]
@@ -157,7 +157,7 @@ def test_many_deletes_and_relinks_at_once_meet_no_deadlock(web: Web, attempt: in
         removals = [pool.submit(_remove_in_steps, one, share) for one, share in zip(twins, doomed, strict=True)]
         tending = pool.submit(tend)
         for future in [*removals, tending]:
-            future.result(timeout=40)
+            future.result(timeout=60)
     web.maintain()
 
     left = {row["id"] for row in web.rows("SELECT id FROM memory_units")}
@@ -165,7 +165,7 @@ def test_many_deletes_and_relinks_at_once_meet_no_deadlock(web: Web, attempt: in
     assert all(set(web.neighbours(one, kind)) == left - {one} for one in left for kind in ("temporal", "semantic"))
 
 
-def _hold(tx: PostgresTransaction, ids: list[UnitId]) -> None:
+def _lock(tx: PostgresTransaction, ids: list[UnitId]) -> None:
     """Locks facts as their removal does first of all."""
     tx.session.connection.execute(
         b"SELECT id FROM memory_units WHERE id = ANY (%s::uuid[]) ORDER BY id FOR UPDATE", (ids,)

@@ -85,6 +85,7 @@ def test_a_hundred_facts_of_one_instant_choose_twenty_each(web: Web, workshop: W
     assert (min(degrees), max(degrees) <= 40) == (20, True)
 
 
+@pytest.mark.usefixtures("fresh_vector_indexes")
 @pytest.mark.parametrize("exact", [2_000, 0], ids=["all compared", "by the vector index"])
 @pytest.mark.parametrize(
     ("cosine", "linked"),
@@ -113,6 +114,7 @@ def test_a_vector_without_direction_links_to_nothing(web: Web, workshop: Worksho
     assert _links(web, "semantic") == []
 
 
+@pytest.mark.usefixtures("fresh_vector_indexes")
 @pytest.mark.parametrize("exact", [2_000, 0], ids=["all compared", "by the vector index"])
 def test_no_fact_is_linked_to_itself_or_to_another_type(web: Web, workshop: Workshop, exact: int) -> None:
     """Case [R087] [R088]."""
@@ -196,7 +198,7 @@ def test_who_removes_a_fact_waits_for_those_that_are_linking_to_it(web: Web) -> 
             tx.links.relink_due(web.bank_id, link_rule(web.settings, 3), 10)
             removing = pool.submit(remover.remove, going)
             until_blocked(web.database)
-        removing.result(timeout=20)
+        removing.result(timeout=60)
 
     assert list(web.neighbours(new, "temporal")) == [staying]
     assert web.queued()["fact"] == {staying, new}
@@ -218,7 +220,7 @@ def test_documents_of_linked_facts_replaced_at_once_meet_no_deadlock(web: Web, w
 
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(replace_often, place) for place in range(4)]:
-            done.result(timeout=50)
+            done.result(timeout=60)
 
     assert web.rows("SELECT DISTINCT status, attempts FROM operations") == [{"status": "completed", "attempts": 1}]
     facts = {row["id"] for row in web.rows("SELECT id FROM memory_units")}

@@ -14,6 +14,7 @@ from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.recalled import RecallAnswer
 from hindsight_aws.model.tags import TagFilter, TagLeaf, TagsMatch
+from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.ports.past import PastQuery
 from hindsight_aws.ports.recall import TimeFilter
 from hindsight_aws.recall import Budget, RecallQuery, recall
@@ -40,7 +41,9 @@ class Diary:
     def ask(self, text: str, at: datetime | None, principal: Principal | None = None, **asked: Any) -> RecallAnswer:
         query = RecallQuery(text, times=TimeFilter(as_of=at), **asked)
         asker = principal or Principal(self.shop.tenant, "me")
-        return recall(self.shop.store, self.shop.embedder, self.shop.settings, asker, "bank", query)
+        return recall(
+            self.shop.store, self.shop.embedder, self.shop.settings, asker, "bank", query, clock=SystemClock()
+        )
 
     def texts(self, text: str, at: datetime | None, principal: Principal | None = None, **asked: Any) -> list[str]:
         """The texts, sorted: what is asked here is what was believed, not in what order."""

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from hindsight_aws.model.ids import TenantId, UnitId
 from hindsight_aws.model.principal import Principal
+from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.ports.recall import TimeFilter
 from hindsight_aws.recall import RecallQuery, recall
 from hindsight_aws.store.postgres import PostgresStore
@@ -82,7 +83,9 @@ class _World:
         """What recall says was believed at the moment."""
         query = RecallQuery("kettle", max_tokens=100_000, times=TimeFilter(as_of=at))
         asker = Principal(self.shop.tenant, "me")
-        answer = recall(self.shop.store, self.shop.embedder, self.shop.settings, asker, "bank", query)
+        answer = recall(
+            self.shop.store, self.shop.embedder, self.shop.settings, asker, "bank", query, clock=SystemClock()
+        )
         return sorted(result.unit.text for result in answer.results)
 
 

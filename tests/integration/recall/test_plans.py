@@ -21,7 +21,6 @@ from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.tags import Not, TagFilter, TagLeaf, TagsMatch
 from hindsight_aws.recall import Budget, MinScores, RecallQuery, TimeFilter
 from hindsight_aws.recall.request import FACT_TYPES
-from hindsight_aws.recall.together import recall_together
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
 from hindsight_aws.store.queries import Query, queries
@@ -177,9 +176,7 @@ def test_no_statement_of_recall_reads_a_large_table_otherwise(
         for types in (FACT_TYPES, ("observation",)):
             asking.ask(RecallQuery(question, types, times=TimeFilter(as_of=now), **whole), bank)
         asking.ask(RecallQuery(question, deadline_ms=20_000, **whole), bank)
-    recall_together(
-        store, asking.embedder, asking.settings, asking.principal, ["large", "small"], RecallQuery(question)
-    )
+    asking.ask_all(question, ["large", "small"])
     store.close()
 
     statements = {name for topic in _TOPICS for name in queries(topic)} | {"names", "find"}

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from psycopg.rows import dict_row
 
 from hindsight_aws.jobs.ingest import ingest
 from hindsight_aws.jobs.outcomes import Outcome
@@ -18,13 +17,13 @@ from hindsight_aws.ports.clock import SystemClock
 from hindsight_aws.retain import RetainItem, RetainPorts, RetainRequest, RetainResult, retain, submit
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.postgres import PostgresStore
-from tests.support.admin import admin
 from tests.support.database import Database
 from tests.support.models import HashEmbedder, NotedWakeups, ScriptedModel
+from tests.support.rows import SeesRows
 
 
 @dataclass
-class Workshop:
+class Workshop(SeesRows):
     """Retain's ports, with what tests look at."""
 
     database: Database
@@ -60,16 +59,6 @@ class Workshop:
     def submit(self, *items: RetainItem, bank: str = "bank", **fields: Any) -> RetainResult:
         return submit(self.ports, self.principal, bank, RetainRequest(items, **fields))
 
-    def rows(self, query: str, *params: object) -> list[dict[str, Any]]:
-        """Rows as the superuser sees them."""
-        with admin(self.database.admin_url) as connection:
-            return connection.cursor(row_factory=dict_row).execute(query.encode(), params).fetchall()
-
-    def change(self, statement: str, *params: object) -> None:
-        """Changes rows behind the product's back."""
-        with admin(self.database.admin_url) as connection:
-            connection.execute(statement.encode(), params)
-
     def texts(self) -> list[str]:
         """The stored facts in the order of their documents."""
         order = "SELECT text FROM memory_units ORDER BY created_at, document_id, chunk_index, ordinal"
@@ -77,7 +66,7 @@ class Workshop:
 
     def open_twin(self) -> Workshop:
         """The same place seen from another process: a connection of its own, closed with this one."""
-        other = PostgresStore(lambda: self.database.write_url, connect_for_s=2.0)
+        other = PostgresStore(lambda: self.database.write_url, connect_for_s=30.0)
         twin = replace(self, store=other, twins=[])
         self.twins.append(twin)
         return twin

@@ -10,11 +10,11 @@ import pytest
 from hindsight_aws.errors import Conflict, InvalidRequest
 from hindsight_aws.jobs.ingest import ingest
 from hindsight_aws.jobs.outcomes import Outcome
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.model.ids import OperationId
 from hindsight_aws.ports.model_gateway import JsonObject, ModelCall
 from hindsight_aws.retain import RetainItem, RetainResult
 from tests.integration.retain.conftest import Workshop
+from tests.support.sweeping import sweep_once
 
 _THREE = tuple(RetainItem(f"Fact {number}.", document_id=f"d{number}") for number in range(3))
 
@@ -227,7 +227,7 @@ def test_an_unsent_wake_up_is_found_by_the_sweep(workshop: Workshop) -> None:
     workshop.wakeups.operations.clear()
     workshop.wakeups.scopes.clear()
 
-    report = sweep(workshop.store, workshop.wakeups, workshop.settings)
+    report = sweep_once(workshop.store, workshop.wakeups, workshop.settings)
 
     assert {kind: report.woken[kind] for kind in ("operation:retain", "consolidation")} == {
         "operation:retain": 1, "consolidation": 1,
@@ -235,4 +235,4 @@ def test_an_unsent_wake_up_is_found_by_the_sweep(workshop: Workshop) -> None:
     workshop.deliver_all()
     assert len(workshop.texts()) == 4
     assert len(workshop.wakeups.scopes) >= 1
-    assert sweep(workshop.store, workshop.wakeups, workshop.settings).woken.get("operation:retain") is None
+    assert sweep_once(workshop.store, workshop.wakeups, workshop.settings).woken.get("operation:retain") is None

@@ -74,7 +74,7 @@ def between(monkeypatch: pytest.MonkeyPatch) -> Between:
         touched = execute(session, query, **params)
         if query.name == "make_document_places" and current_thread() is not main_thread():
             stop.is_there.set()
-            assert stop.goes_on.wait(10)
+            assert stop.goes_on.wait(60)
         return touched
 
     monkeypatch.setattr(Session, "execute", stopping)
@@ -94,11 +94,11 @@ def test_an_operation_that_waited_for_the_holders_commit_has_the_document(
 
     with ThreadPoolExecutor(1) as pool:
         taking = pool.submit(_take, twin, second)
-        assert between.is_there.wait(10)
+        assert between.is_there.wait(60)
         with _ending(workshop, held, how) as told:
             between.goes_on.set()
             until_blocked(workshop.database)
-        lease = taking.result(timeout=10)
+        lease = taking.result(timeout=60)
 
     assert lease is not None
     assert told == [second]
@@ -132,7 +132,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Between:
     def stopping(session: Session, query: Query, **params: object) -> list[tuple[Any, ...]]:
         if query.name == "lock_versions" and current_thread() is not main_thread() and not stop.is_there.is_set():
             stop.is_there.set()
-            assert stop.goes_on.wait(10)
+            assert stop.goes_on.wait(60)
         return tuples(session, query, **params)
 
     monkeypatch.setattr(Session, "tuples", stopping)
@@ -148,11 +148,11 @@ def test_a_retain_whose_document_is_deleted_under_it_is_done_after_the_delete(
 
     with ThreadPoolExecutor(1) as pool:
         deleting = pool.submit(delete_document, ports, workshop.principal, "bank", "d")
-        assert searched.is_there.wait(10)
+        assert searched.is_there.wait(60)
 
         def deleted_meanwhile(call: ModelCall) -> JsonObject:
             searched.goes_on.set()
-            deleting.result(10)
+            deleting.result(60)
             return one_fact_per_line(call)
 
         workshop.model.script = deleted_meanwhile

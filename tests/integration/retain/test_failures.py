@@ -20,36 +20,19 @@ from hindsight_aws.errors import (
     ModelUnavailable,
 )
 from hindsight_aws.jobs.outcomes import Outcome
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.ports.model_gateway import ModelCall
 from hindsight_aws.retain import RetainItem, points
 from tests.integration.retain.conftest import Workshop
+from tests.support.deaths import Killed, Strike, striking
 from tests.support.models import block, fact, one_fact_per_line
+from tests.support.sweeping import sweep_once
 
-
-class Killed(BaseException):
-    """The process ends here: nothing that handles errors may see it."""
-
-
-Strike = Callable[[str], None]
+_MODULES = ("commit", "retain", "submit", "run", "settle")
 
 
 @pytest.fixture
 def strike(monkeypatch: pytest.MonkeyPatch) -> Strike:
-    """Ends the process when it first reaches the named point."""
-
-    def arm(point: str) -> None:
-        armed = [point]
-
-        def reached(name: str) -> None:
-            if name in armed:
-                armed.clear()
-                raise Killed(name)
-
-        for module in ("commit", "retain", "submit", "run", "settle"):
-            monkeypatch.setattr(sys.modules[f"hindsight_aws.retain.{module}"], "reached", reached)
-
-    return arm
+    return striking(monkeypatch, [sys.modules[f"hindsight_aws.retain.{name}"] for name in _MODULES])
 
 
 def _expire_leases(workshop: Workshop) -> None:
@@ -78,7 +61,7 @@ def test_a_process_killed_anywhere_leaves_work_that_is_done_once(
         workshop.retain(RetainItem("One.\nTwo.", document_id=named))
     _expire_leases(workshop)
 
-    sweep(workshop.store, workshop.wakeups, workshop.settings)
+    sweep_once(workshop.store, workshop.wakeups, workshop.settings)
     workshop.deliver_all()
 
     assert workshop.texts() == ["One.", "Two."]
@@ -122,7 +105,7 @@ def test_throttling_is_a_deferral_and_never_a_failure(workshop: Workshop) -> Non
         workshop.wakeups.operations.clear()
         assert workshop.deliver(tenant, operation) is Outcome.DONE
         ((_, _, delay),) = workshop.wakeups.operations
-        assert 40 <= delay <= 50
+        assert 20 <= delay <= 50
         assert workshop.texts() == []
         _expire_leases(workshop)
     workshop.deliver(tenant, operation)
@@ -236,7 +219,7 @@ def test_a_failed_rest_that_is_tried_again_is_added_to_what_is_stored(workshop: 
     workshop.model.script = one_fact_per_line
     workshop.change("UPDATE operations SET status = 'pending', attempts = 0, due_at = now()")
 
-    sweep(workshop.store, workshop.wakeups, workshop.settings)
+    sweep_once(workshop.store, workshop.wakeups, workshop.settings)
     workshop.deliver_all()
 
     assert sorted(workshop.texts()) == ["Good 0.", "Good 2.", "poison"]

@@ -163,6 +163,7 @@ def test_near_facts_of_one_type_are_linked_and_none_to_itself(workshop: Workshop
     assert all(0.7 <= link["weight"] <= 1 for link in links)
 
 
+@pytest.mark.usefixtures("fresh_vector_indexes")
 def test_the_vector_index_links_as_the_exact_scan_does(workshop: Workshop) -> None:
     lines = "\n".join(f"The depot number {number} opens at six in the morning" for number in range(8))
     workshop.configure(hindsight_link_exact_limit=0)

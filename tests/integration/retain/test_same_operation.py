@@ -88,16 +88,16 @@ def test_a_repetition_waits_for_the_first_and_asks_no_model(workshop: Workshop, 
 
     def slow(call: ModelCall) -> Any:
         begun.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return one_fact_per_line(call)
 
     workshop.model.script = slow
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(_sync, workshop, mine)
-        assert begun.wait(10)
+        assert begun.wait(60)
         second = pool.submit(_sync, twin, mine)
         go_on.set()
-        results = [first.result(20), second.result(20)]
+        results = [first.result(60), second.result(60)]
 
     assert _same(results)
     assert len(workshop.model.calls) == 1

@@ -25,7 +25,7 @@ _BANKS = "/v1/default/banks"
 
 @pytest.fixture
 def services(upgraded: Database) -> Iterator[FakeRuntime]:
-    store = PostgresStore(lambda: upgraded.write_url, connect_for_s=2.0)
+    store = PostgresStore(lambda: upgraded.write_url, connect_for_s=30.0)
     runtime = make_services(store, TENANT)
     runtime.__dict__["embedder"] = HashEmbedder("amazon.titan-embed-text-v2:0")
     yield runtime

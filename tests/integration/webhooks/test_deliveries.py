@@ -11,7 +11,6 @@ import pytest
 from hindsight_aws.errors import DatabaseUnavailable
 from hindsight_aws.jobs.deliver import deliver
 from hindsight_aws.jobs.outcomes import Outcome
-from hindsight_aws.jobs.sweep import sweep
 from hindsight_aws.ports.deliveries import ServerHook
 from hindsight_aws.ports.webhooks import WebhookChange
 from hindsight_aws.settings import Settings
@@ -20,6 +19,7 @@ from hindsight_aws.webhooks.deliver import MOST_AT_A_FAILING_HOOK, MOST_AT_ONCE,
 from tests.integration.webhooks.conftest import Post
 from tests.support.erasing import take_away
 from tests.support.models import NotedWakeups
+from tests.support.sweeping import sweep_once
 
 
 def test_each_event_is_one_delivery_for_each_hook_that_wants_it(post: Post) -> None:
@@ -39,7 +39,7 @@ def test_workers_that_fan_out_at_once_write_each_delivery_once(post: Post, store
     post.hook()
     post.hook()
     post.tell(8)
-    stores = [PostgresStore(lambda: post.database.write_url, connect_for_s=2.0) for _ in range(4)]
+    stores = [PostgresStore(lambda: post.database.write_url, connect_for_s=30.0) for _ in range(4)]
     workers = [threading.Thread(target=post.fan_out, args=[replace(post.deliver_ports, store=each)]) for each in stores]
 
     for worker in workers:
@@ -79,7 +79,7 @@ def test_the_servers_own_hook_hears_of_banks_without_one(post: Post) -> None:
     post.tell()
     post.tell(event="consolidation.completed")
     wakeups = NotedWakeups()
-    sweep(post.store, wakeups, post.settings)
+    sweep_once(post.store, wakeups, post.settings)
 
     post.fan_out()
     post.fan_out()
@@ -94,15 +94,15 @@ def test_the_servers_own_hook_hears_of_banks_without_one(post: Post) -> None:
 def test_a_wake_up_that_was_lost_is_sent_by_the_sweep_and_none_for_what_nobody_wants(post: Post) -> None:
     post.tell()
     quiet = NotedWakeups()
-    sweep(post.store, quiet, post.settings)
+    sweep_once(post.store, quiet, post.settings)
     post.hook()
     post.tell()
     woken = NotedWakeups()
 
-    sweep(post.store, woken, post.settings)
+    sweep_once(post.store, woken, post.settings)
     post.fan_out()
     after = NotedWakeups()
-    sweep(post.store, after, post.settings)
+    sweep_once(post.store, after, post.settings)
 
     assert (quiet.webhooks, woken.webhooks, after.webhooks) == ([], [(post.tenant, post.bank)], [])
 
@@ -137,7 +137,7 @@ def test_a_delivery_is_held_by_one_and_free_again_after_its_lease(post: Post) ->
     assert len(post.messages.orders) == 1
     post.sql("UPDATE webhook_deliveries SET lease_until = now() - interval '1 second'")
     woken = NotedWakeups()
-    sweep(post.store, woken, post.settings)
+    sweep_once(post.store, woken, post.settings)
     deliver(post.deliver_ports, wake)
 
     assert [entry[2] for entry in woken.deliveries] == [row["delivery_id"]]
@@ -210,7 +210,7 @@ def test_a_hook_that_is_being_deleted_costs_its_neighbour_nothing(post: Post) ->
     post.tell()
     with post.store.transaction(post.tenant) as tx:
         tx.webhooks.remove(post.bank, doomed)
-        other = PostgresStore(lambda: post.database.write_url, connect_for_s=2.0)
+        other = PostgresStore(lambda: post.database.write_url, connect_for_s=30.0)
         worker = threading.Thread(target=post.fan_out, args=[replace(post.deliver_ports, store=other)])
         worker.start()
         worker.join(0.2)

@@ -79,6 +79,8 @@ def test_a_secret_is_kept_replaced_taken_away_and_never_shown(
         ({"url": "nonsense"}, "url"),
         ({"url": f"{URL}/{'a' * 2_048}"}, "url"),
         ({"url": URL, "secret": "s" * 1_025}, "secret"),
+        ({"url": URL, "secret": "hu\x00sh"}, "secret"),
+        ({"url": URL, "secret": "\ud800"}, "secret"),
         ({"url": URL, "event_types": [""]}, "event_types"),
         ({"url": URL, "event_types": ["e"] * 21}, "event_types"),
         ({"url": URL, "http_config": {"method": "DELETE"}}, "http_config.method"),
@@ -148,7 +150,7 @@ def test_a_key_that_does_not_administer_the_whole_bank_has_no_part_in_hooks(
     database: Database, store: PostgresStore, tenant: TenantId, post: Post, limits: dict[str, Any]
 ) -> None:
     hook = post.hook()
-    owner = PostgresStore(lambda: f"{database.owner_url}&options=-csearch_path%3Dhindsight,public", connect_for_s=2.0)
+    owner = PostgresStore(lambda: f"{database.owner_url}&options=-csearch_path%3Dhindsight,public", connect_for_s=30.0)
     limited = make_caller(make_services(store, None), make_key(owner, tenant, **limits))
     owner.close()
 

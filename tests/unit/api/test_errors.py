@@ -39,6 +39,16 @@ def test_every_error_of_the_tree_has_a_status(kind: type[HindsightError]) -> Non
     assert mapping.status_of(_made(kind)) == STATUS[kind.__name__]
 
 
+@pytest.mark.parametrize("kind", TREE, ids=lambda kind: kind.__name__)
+def test_an_error_has_the_same_status_by_its_name(kind: type[HindsightError]) -> None:
+    assert mapping.status_named(kind.__name__) == STATUS[kind.__name__]
+
+
+@pytest.mark.parametrize("name", ["States.Timeout", "ValueError", "PASSING_FAULTS", ""])
+def test_a_name_of_no_error_of_ours_is_500(name: str) -> None:
+    assert mapping.status_named(name) == 500
+
+
 def _answer(error: Exception) -> tuple[int, dict[str, str], object]:
     handle = mapping._on_invalid if isinstance(error, RequestValidationError) else mapping._on_known
     response = handle(None, error)  # type: ignore[arg-type]  # the request is not looked at

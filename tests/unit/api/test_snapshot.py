@@ -29,7 +29,7 @@ class Noted:
     def prepare_for_snapshot(self) -> None:
         self.told.append("prepare")
 
-    def renew_after_restore(self) -> None:
+    def renew(self) -> None:
         self.told.append("renew")
 
 
@@ -96,7 +96,7 @@ def test_where_no_snapshots_are_taken_nothing_happens(monkeypatch: pytest.Monkey
     assert process.told == []
 
 
-@pytest.mark.parametrize("when", ["prepare_for_snapshot", "renew_after_restore"])
+@pytest.mark.parametrize("when", ["prepare_for_snapshot", "renew"])
 def test_a_runtime_lets_go_of_every_part_and_makes_it_anew_when_asked(when: str) -> None:
     runtime = Runtime(Settings(hindsight_environment="local", hindsight_database_url="postgresql:///x"))
     before = [runtime.store, runtime.requests, runtime.wakeups, runtime.embedder, runtime.retain_ports]

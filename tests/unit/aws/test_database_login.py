@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from hindsight_aws.aws.database_login import administrator_url, login
+from hindsight_aws.aws.database_login import NoToken, administrator_url, login
 from hindsight_aws.errors import DatabaseUnavailable
 from hindsight_aws.settings import Settings, WrongSetting
 from hindsight_aws.store.connection import ConnectionHolder
@@ -67,6 +68,24 @@ def test_every_connection_is_opened_with_a_token_signed_at_that_moment(monkeypat
         now += timedelta(minutes=20)
 
     assert shown == ["20310504T120000Z", "20310504T122000Z"]
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [(CLOUD, "no token could be signed"), ("postgresql:///hindsight", "no host or no user")],
+    ids=["no credentials", "nobody"],
+)
+def test_where_no_token_can_be_signed_there_is_no_database(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str, why: str
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+
+    with pytest.raises(NoToken, match=why):
+        login(Settings(hindsight_database_url=url, hindsight_environment="cloud"))()
 
 
 def test_the_migrator_logs_in_with_the_administrators_secret() -> None:

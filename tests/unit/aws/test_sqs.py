@@ -13,6 +13,7 @@ import pytest
 from botocore.stub import Stubber
 
 from hindsight_aws.aws.sqs import SqsWakeups
+from hindsight_aws.model.erasure import ErasureId
 from hindsight_aws.model.ids import BankId, OperationId, ScopeId, TenantId
 from hindsight_aws.settings import Settings
 
@@ -90,6 +91,14 @@ def test_a_banks_links_are_a_message_of_another_kind_on_the_ingest_queue(wakeups
     stub.add_response("send_message_batch", {"Successful": [], "Failed": []}, _expected(_INGEST, [body], 60))
 
     wakeups.wake_links(_TENANT, bank, 60)
+
+
+def test_an_erasure_is_a_message_of_another_kind_on_the_ingest_queue(wakeups: SqsWakeups, stub: Stubber) -> None:
+    erasure = ErasureId(uuid4())
+    body = {"kind": "erasure", "tenant_id": str(_TENANT), "erasure_id": str(erasure)}
+    stub.add_response("send_message_batch", {"Successful": [], "Failed": []}, _expected(_INGEST, [body], 30))
+
+    wakeups.wake_erasure(_TENANT, erasure, 30)
 
 
 def test_webhooks_are_woken_for_by_bank_and_deliveries_by_id(wakeups: SqsWakeups, stub: Stubber) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from hindsight_aws.consolidate.preview import MOST_SCOPES, HeldScope, drafts, preview, scopes_read
+from hindsight_aws.consolidate.preview import MOST_SCOPES, CountedScope, drafts, preview, scopes_read
 from hindsight_aws.errors import InvalidField
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GOLDEN: dict[str, Any] = json.loads((FIXTURES / "strategy-resolution.json").read_text())
 EXPECTED: dict[str, Any] = json.loads((FIXTURES / "preview-response.json").read_text())
-SCOPES = [HeldScope(tuple(sorted(row["scope"])), 30 - place) for place, row in enumerate(GOLDEN["rows"])]
+SCOPES = [CountedScope(tuple(sorted(row["scope"])), 30 - place) for place, row in enumerate(GOLDEN["rows"])]
 
 
 def test_the_golden_preview_but_for_what_an_inactive_entry_takes() -> None:
@@ -51,7 +51,7 @@ def test_two_rules_that_hit_one_scope_claim_it_once() -> None:
     """Case [C095]."""
     both = [{"scopes": [{"tags": ["company:*"]}, {"tags": ["*:acme"]}], "max_observations_per_scope": 1}]
 
-    answer: Any = preview(drafts(both), [HeldScope(("company:acme",), 4)], 5, complete=True)
+    answer: Any = preview(drafts(both), [CountedScope(("company:acme",), 4)], 5, complete=True)
 
     (entry,) = answer["strategies"]
     assert entry["claimed_count"] == 1
@@ -62,7 +62,7 @@ def test_an_inactive_draft_keeps_its_slot() -> None:
     """Case [C096]."""
     listed = [{}, {"scopes": [{"tags": []}]}, {"scopes": [{"tags": ["a"]}], "observations_mission": "M"}]
 
-    answer: Any = preview(drafts(listed), [HeldScope(("a",), 1)], 5, complete=True)
+    answer: Any = preview(drafts(listed), [CountedScope(("a",), 1)], 5, complete=True)
 
     assert [entry["active"] for entry in answer["strategies"]] == [False, False, True]
     assert answer["strategies"][2]["rules"][0]["samples"] == [{"tags": ["a"], "count": 1, "handled_by": 2}]
@@ -90,7 +90,7 @@ def test_rules_beyond_patterns_are_previewed_too() -> None:
         {"scopes": [{"untagged": True}], "observations_mission": "GLOBAL"},
         {"scopes": [{"tags": ["company:*"], "none": ["user:*"]}], "observations_mission": "TRENDS"},
     ]
-    scopes = [HeldScope((), 3), HeldScope(("company:acme",), 2), HeldScope(("company:acme", "user:dana"), 1)]
+    scopes = [CountedScope((), 3), CountedScope(("company:acme",), 2), CountedScope(("company:acme", "user:dana"), 1)]
 
     answer: Any = preview(drafts(listed), scopes, 5, complete=True)
 

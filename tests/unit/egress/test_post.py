@@ -125,7 +125,7 @@ def test_a_receiver_that_never_ends_is_given_up(drip: bytes, monkeypatch: pytest
         )
 
     assert receipt.error == "timed out"
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 50
 
 
 def _dripping(server: socket.socket, drip: bytes) -> object:

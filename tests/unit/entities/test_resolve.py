@@ -265,13 +265,13 @@ def test_r082_three_hundred_new_names_are_joined_as_few_are() -> None:
     """[R082]."""
     names = [f"Project {chr(97 + number % 26) * 7} {number}" for number in range(150)]
     facts = [named(name) for name in names] + [named(name.upper().replace(" ", "-")) for name in names]
-    began = time.perf_counter()
+    began = time.process_time()
 
     parts = entities_of(tuple(facts))
 
     assert len(parts) == 150
     assert {len(part) for part in parts} == {2}
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_three_spellings_in_any_order_are_one(seed: int) -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import random
+import time
 from collections import Counter
+from dataclasses import dataclass
 
 import pytest
 
@@ -10,6 +12,26 @@ from infra.local.sqs import MessageQueue, QueueSettings
 from infra.local.sqs.errors import SqsError
 
 pytestmark = pytest.mark.anyio
+
+
+@dataclass(slots=True)
+class TurnedClock:
+    """A clock that moves when a test turns it, so that no stall of the machine makes a message visible."""
+
+    now: float = 1_000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def time(self) -> float:
+        return time.time()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> TurnedClock:
+    turned = TurnedClock()
+    monkeypatch.setattr("infra.local.sqs.queue.time", turned)
+    return turned
 
 
 def send(queue: MessageQueue, *bodies: str, group: str | None = None) -> None:
@@ -21,35 +43,38 @@ async def bodies(queue: MessageQueue, limit: int = 10, visibility: float | None 
     return [delivery.message.body for delivery in await queue.receive(limit, visibility, wait=0)]
 
 
-async def test_a_message_in_flight_is_hidden_and_returns_with_its_count() -> None:
-    queue = MessageQueue("q", QueueSettings(visibility=0.05))
+async def test_a_message_in_flight_is_hidden_and_returns_with_its_count(clock: TurnedClock) -> None:
+    queue = MessageQueue("q", QueueSettings(visibility=30))
     send(queue, "a")
 
     first = await queue.receive(1, wait=0)
+    clock.now += 29.9
     hidden = await queue.receive(1, wait=0)
-    second = await queue.receive(1, wait=1)
+    clock.now += 0.2
+    second = await queue.receive(1, wait=0)
 
     assert hidden == []
     assert (first[0].receive_count, second[0].receive_count) == (1, 2)
     assert first[0].handle != second[0].handle
 
 
-async def test_a_deleted_message_never_returns() -> None:
-    queue = MessageQueue("q", QueueSettings(visibility=0.02))
+async def test_a_deleted_message_never_returns(clock: TurnedClock) -> None:
+    queue = MessageQueue("q", QueueSettings(visibility=30))
     send(queue, "a")
 
     queue.delete((await queue.receive(1, wait=0))[0].handle)
-    await asyncio.sleep(0.04)
+    clock.now += 31
 
     assert await bodies(queue) == []
     assert queue.counts == (0, 0, 0)
 
 
-async def test_an_old_receipt_is_accepted_and_deletes_nothing() -> None:
-    queue = MessageQueue("q", QueueSettings(visibility=0.01))
+async def test_an_old_receipt_is_accepted_and_deletes_nothing(clock: TurnedClock) -> None:
+    queue = MessageQueue("q", QueueSettings(visibility=30))
     send(queue, "a")
     old = (await queue.receive(1, wait=0))[0].handle
-    new = (await queue.receive(1, visibility=30, wait=1))[0].handle
+    clock.now += 31
+    new = (await queue.receive(1, wait=0))[0].handle
 
     queue.delete(old)
 
@@ -67,13 +92,13 @@ async def test_a_receipt_that_never_was_one_is_refused() -> None:
     assert refused.value.code == "ReceiptHandleIsInvalid"
 
 
-async def test_visibility_can_be_shortened_and_lengthened() -> None:
-    queue = MessageQueue("q", QueueSettings(visibility=0.02))
+async def test_visibility_can_be_shortened_and_lengthened(clock: TurnedClock) -> None:
+    queue = MessageQueue("q", QueueSettings(visibility=30))
     send(queue, "a")
     handle = (await queue.receive(1, wait=0))[0].handle
 
-    queue.change_visibility(handle, 30)
-    await asyncio.sleep(0.04)
+    queue.change_visibility(handle, 90)
+    clock.now += 60
     still_hidden = await bodies(queue)
     queue.change_visibility(handle, 0)
 
@@ -81,11 +106,11 @@ async def test_visibility_can_be_shortened_and_lengthened() -> None:
     assert await bodies(queue) == ["a"]
 
 
-async def test_visibility_of_a_message_at_rest_cannot_be_changed() -> None:
-    queue = MessageQueue("q", QueueSettings(visibility=0.01))
+async def test_visibility_of_a_message_at_rest_cannot_be_changed(clock: TurnedClock) -> None:
+    queue = MessageQueue("q", QueueSettings(visibility=30))
     send(queue, "a")
     handle = (await queue.receive(1, wait=0))[0].handle
-    await asyncio.sleep(0.02)
+    clock.now += 31
 
     with pytest.raises(SqsError) as refused:
         queue.change_visibility(handle, 5)
@@ -118,24 +143,23 @@ async def test_one_busy_group_does_not_starve_another() -> None:
 
 async def test_a_receiver_that_waits_is_woken_by_a_send() -> None:
     queue = MessageQueue("q", QueueSettings())
-    waiting = asyncio.create_task(queue.receive(1, wait=5))
+    waiting = asyncio.create_task(queue.receive(1, wait=600))
     await asyncio.sleep(0)
 
     send(queue, "a")
 
-    async with asyncio.timeout(0.5):
+    async with asyncio.timeout(60):
         assert [delivery.message.body for delivery in await waiting] == ["a"]
 
 
 async def test_a_delayed_message_wakes_a_waiting_receiver_when_it_is_due() -> None:
     queue = MessageQueue("q", QueueSettings())
-    waiting = asyncio.create_task(queue.receive(1, wait=5))
+    waiting = asyncio.create_task(queue.receive(1, wait=600))
     await asyncio.sleep(0)
 
     queue.send("later", None, {}, 0.05)
 
-    assert queue.counts == (0, 0, 1)
-    async with asyncio.timeout(0.5):
+    async with asyncio.timeout(60):
         assert [delivery.message.body for delivery in await waiting] == ["later"]
 
 
@@ -168,10 +192,10 @@ async def test_mischief_loses_doubles_delays_and_shuffles() -> None:
     assert await bodies(queue) != [str(n) for n in range(10)]
 
 
-async def test_an_expired_message_is_forgotten() -> None:
-    queue = MessageQueue("q", QueueSettings(retention=0.01))
+async def test_an_expired_message_is_forgotten(clock: TurnedClock) -> None:
+    queue = MessageQueue("q", QueueSettings(retention=60))
     send(queue, "old")
-    await asyncio.sleep(0.02)
+    clock.now += 61
 
     assert await bodies(queue) == []
     assert queue.counts == (0, 0, 0)

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from infra.local.__main__ import main
-from infra.local.options import StackOptions
+from infra.local.options import LocalModel, StackOptions
 from infra.local.text_models import (
-    LocalModel,
     TextModelError,
     choice,
     endpoint_command,

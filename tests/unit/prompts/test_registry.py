@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 
 import pytest
 
-from hindsight_aws.prompts import prompt, prompt_ids
+from hindsight_aws.prompts import prompt
 from hindsight_aws.prompts.contract import TASKS, Task
 from hindsight_aws.prompts.registry import _parse
+
+PROMPTS = sorted(
+    entry.name.removesuffix(".md") for entry in files("hindsight_aws.prompts").iterdir() if entry.name.endswith(".md")
+)
 
 
 def task_of(prompt_id: str) -> Task:
@@ -16,7 +21,7 @@ def task_of(prompt_id: str) -> Task:
     return next(TASKS[name] for name in (prompt_id, prompt_id.rpartition("_")[0]) if name in TASKS)
 
 
-@pytest.mark.parametrize("prompt_id", prompt_ids())
+@pytest.mark.parametrize("prompt_id", PROMPTS)
 def test_every_prompt_loads_under_its_own_name(prompt_id: str) -> None:
     loaded = prompt(prompt_id)
 
@@ -26,7 +31,7 @@ def test_every_prompt_loads_under_its_own_name(prompt_id: str) -> None:
     assert task_of(prompt_id).name in TASKS
 
 
-@pytest.mark.parametrize("prompt_id", prompt_ids())
+@pytest.mark.parametrize("prompt_id", PROMPTS)
 def test_every_prompt_says_that_blocks_are_material_and_names_its_tool(prompt_id: str) -> None:
     text, task = prompt(prompt_id).text, task_of(prompt_id)
 
@@ -36,7 +41,7 @@ def test_every_prompt_says_that_blocks_are_material_and_names_its_tool(prompt_id
 
 
 def test_there_is_an_extraction_prompt() -> None:
-    assert "extract_facts" in prompt_ids()
+    assert "extract_facts" in PROMPTS
 
 
 @pytest.mark.parametrize("prompt_id", ["nobody", "../errors", "extract_facts.md", ""])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hindsight_aws.banks.config import BankConfig
+from hindsight_aws.configuration.config import BankConfig
 from hindsight_aws.recall.limits import candidate_limit, rerank_limit
 from hindsight_aws.recall.request import Budget
 from hindsight_aws.settings import Settings

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from uuid import UUID
 
+import pytest
+
 from hindsight_aws.model.ids import UnitId
 from hindsight_aws.ports.recall import Bm25
 from hindsight_aws.recall.words import Collection, keyword_hits
@@ -15,13 +17,13 @@ _TEXTS = {_A: "kettle kettle", _B: "kettle tram garden", _C: "garden"}
 
 def test_a_score_is_bm25_by_the_collections_counts() -> None:
     known = Collection(units=100, terms=300, counts={"kettl": 5})
-    k1, b = 0.9, 0.4
+    bm25 = Bm25()
 
-    hits = dict(keyword_hits(_TEXTS, ["kettl"], known, 16, Bm25(k1=k1, b=b, rarity=1.0)))
+    hits = dict(keyword_hits(_TEXTS, ["kettl"], known, 16))
 
-    idf = math.log(1 + (100 - 5 + 0.5) / 5.5)
-    assert hits[_A] == idf * (k1 + 1) * 2 / (2 + k1 * (1 - b + b * 2 / 3))
-    assert hits[_B] == idf * (k1 + 1) * 1 / (1 + k1 * (1 - b + b * 3 / 3))
+    k1, b, idf = bm25.k1, bm25.b, math.log(1 + (100 - 5 + 0.5) / 5.5) ** bm25.rarity
+    assert hits[_A] == pytest.approx(idf * (k1 + 1) * 2 / (2 + k1 * (1 - b + b * 2 / 3)))
+    assert hits[_B] == pytest.approx(idf * (k1 + 1) * 1 / (1 + k1 * (1 - b + b * 3 / 3)))
     assert _C not in hits
 
 

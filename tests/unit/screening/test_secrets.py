@@ -156,12 +156,12 @@ HOSTILE = {
 @pytest.mark.parametrize("detector", BUILT_IN)
 def test_a_detector_takes_time_in_proportion_to_the_text(detector: str, hostile: str) -> None:
     """Twice the text takes at most some four times as long: what is quadratic takes minutes at this size."""
-    started = time.perf_counter()
+    started = time.process_time()
 
     for _ in BUILT_IN[detector](hostile):
         pass
 
-    assert time.perf_counter() - started < 3.0
+    assert time.process_time() - started < 3.0
 
 
 def test_every_detector_has_a_name_a_policy_can_use() -> None:

@@ -45,7 +45,9 @@ def _database(clock: Clock, resumes_at: float, refuses_after: float) -> Callable
 
     def connect(_conninfo: str, **options: object) -> object:
         if clock.now >= resumes_at:
-            return SimpleNamespace(closed=False, info=SimpleNamespace(transaction_status=TransactionStatus.IDLE))
+            return SimpleNamespace(
+                closed=False, prepare_threshold=2, info=SimpleNamespace(transaction_status=TransactionStatus.IDLE)
+            )
         assert options["connect_timeout"] == _CONNECT_S
         clock.now += refuses_after
         raise psycopg.OperationalError("the database system is starting up")

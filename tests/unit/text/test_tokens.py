@@ -6,10 +6,11 @@ import base64
 import json
 import random
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Protocol
 from uuid import UUID
 
-import bpe_openai  # type: ignore[import-untyped]  # ships no types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,6 @@ from hindsight_aws.text.tokens import count_tokens, fewest_tokens, truncate
 
 _TESTS = Path(__file__).parents[2]
 _CORPUS: dict[str, list[str]] = json.loads((_TESTS / "fixtures" / "token_corpus.json").read_text("utf-8"))
-_VOCABULARY = bpe_openai.get_encoding("o200k_base")
 _A_THIRD, _A_TENTH = 1 / 3, 0.1
 _SHORT = 20
 """Tokens of a text that is too short for the bound: there, three tokens more or less may be."""
@@ -39,8 +39,23 @@ _IN_BULK = {
 }
 
 
+class _Vocabulary(Protocol):
+    special_tokens_set: set[str]
+
+    def encode(self, text: str, *, disallowed_special: tuple[str, ...]) -> list[int]: ...
+
+
+@cache
+def _vocabulary() -> _Vocabulary:
+    """Read when it is asked for, which takes two seconds: most processes of a run do not."""
+    import bpe_openai  # type: ignore[import-untyped]  # ships no types
+
+    encoding: _Vocabulary = bpe_openai.get_encoding("o200k_base")
+    return encoding
+
+
 def _real(text: str) -> int:
-    return len(_VOCABULARY.encode(text, disallowed_special=()))
+    return len(_vocabulary().encode(text, disallowed_special=()))
 
 
 def _off(text: str) -> str | None:
@@ -77,7 +92,7 @@ def test_all_languages_together_are_off_by_no_more_than_a_tenth() -> None:
 
 
 def test_the_words_of_a_chat_format_are_plain_text() -> None:
-    special = min(_VOCABULARY.special_tokens_set)
+    special = min(_vocabulary().special_tokens_set)
 
     assert _real(special) > 1
     assert count_tokens(special) > 1

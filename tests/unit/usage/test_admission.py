@@ -7,7 +7,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hindsight_aws.model.limits import Held, Limits, Spent
+from hindsight_aws.model.limits import Limits, Reserved, Spent
 from hindsight_aws.usage.admission import admitted, alerts, charged, used_up
 from hindsight_aws.usage.estimate import Estimate
 
@@ -23,30 +23,30 @@ _spent = st.builds(Spent, tokens=_tokens, usd=_usd, unpriced_input=_tokens, unpr
 _calls = st.lists(st.builds(Estimate, st.just("m"), st.integers(1, 9_000), st.none() | _usd), min_size=1, max_size=6)
 
 
-@given(_limits, _spent, st.builds(Held, _usd, _tokens), _calls)
+@given(_limits, _spent, st.builds(Reserved, _usd, _tokens), _calls)
 def test_what_is_admitted_fits_into_what_is_left(
-    limits: Limits, spent: Spent, held: Held, wanted: list[Estimate]
+    limits: Limits, spent: Spent, reserved: Reserved, wanted: list[Estimate]
 ) -> None:
-    calls = wanted[: admitted(limits, spent, held, wanted).calls]
+    calls = wanted[: admitted(limits, spent, reserved, wanted).calls]
 
     if calls and limits.usd_per_day is not None:
         priced = [one.usd for one in calls if one.usd is not None]
         assert len(priced) == len(calls)
-        assert charged(spent) + held.usd + sum(priced, Decimal(0)) <= limits.usd_per_day
+        assert charged(spent) + reserved.usd + sum(priced, Decimal(0)) <= limits.usd_per_day
     if calls and limits.tokens_per_day is not None:
-        assert spent.tokens + held.tokens + sum(one.tokens for one in calls) <= limits.tokens_per_day
+        assert spent.tokens + reserved.tokens + sum(one.tokens for one in calls) <= limits.tokens_per_day
 
 
 @given(_limits, _spent, _calls)
 def test_nothing_is_only_busy_where_nothing_is_under_way(limits: Limits, spent: Spent, wanted: list[Estimate]) -> None:
-    verdict = admitted(limits, spent, Held(), wanted)
+    verdict = admitted(limits, spent, Reserved(), wanted)
 
     assert verdict.calls or verdict.limit is not None
 
 
-@given(_limits, _spent, st.builds(Held, _usd, _tokens), _calls)
-def test_calls_under_way_park_nobody(limits: Limits, spent: Spent, held: Held, wanted: list[Estimate]) -> None:
-    with_them, without = admitted(limits, spent, held, wanted), admitted(limits, spent, Held(), wanted)
+@given(_limits, _spent, st.builds(Reserved, _usd, _tokens), _calls)
+def test_calls_under_way_park_nobody(limits: Limits, spent: Spent, reserved: Reserved, wanted: list[Estimate]) -> None:
+    with_them, without = admitted(limits, spent, reserved, wanted), admitted(limits, spent, Reserved(), wanted)
 
     assert with_them.calls <= without.calls
     assert with_them.limit == without.limit

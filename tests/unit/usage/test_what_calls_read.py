@@ -25,6 +25,11 @@ _NOW = datetime(2026, 11, 29, 9, 30, tzinfo=UTC)
 _FACT = "Mina moved the launch of the shop to Thursday because the caterer had cancelled on Monday evening."
 _BELIEF = "Mina decides the dates of launches by when the caterer can come, and moved this one to Thursday."
 _FACTS, _BELIEFS = 6, 9
+_TOOL_USE = 346
+"""About what Anthropic's models add to a call with tools; others may add nothing.
+
+Documented for those of 2024: 235 to 340 where a tool is forced, 159 to 530 where none is.
+"""
 
 
 def _read(call: ModelCall) -> int:
@@ -40,7 +45,7 @@ def test_an_extraction_reads_what_is_reckoned_with() -> None:
 
     call = call_for(Extractor("m"), passages_of([(part, piece) for piece in chunk_text(text, 3000)])[0], None)
 
-    read = _read(call) + month.TOOL_USE - count_tokens(text)
+    read = _read(call) + _TOOL_USE - count_tokens(text)
     assert read == pytest.approx(month.EXTRACT_READS, rel=0.1)
 
 
@@ -52,12 +57,12 @@ def test_a_consolidation_reads_what_is_reckoned_with() -> None:
     call = revision_call(Caller("m", "t", "b"), Policy(None, -1, 4096, 256, None, ""), Revision(facts, beliefs, 20))
 
     reckoned = month.CONSOLIDATE_READS + _FACTS * month.CONSOLIDATE_READS_PER_FACT
-    assert _read(call) + month.TOOL_USE == pytest.approx(reckoned, rel=0.1)
+    assert _read(call) + _TOOL_USE == pytest.approx(reckoned, rel=0.1)
 
 
 def test_a_reflect_reads_its_instructions_and_what_it_found() -> None:
     tools = [{"name": tool.name, "says": tool.description, "schema": tool.schema} for tool in TASKS[0].tools]
-    fixed = count_tokens(prompt("reflect_turn").text) + count_tokens(json.dumps(tools)) + month.TOOL_USE
+    fixed = count_tokens(prompt("reflect_turn").text) + count_tokens(json.dumps(tools)) + _TOOL_USE
 
     # The rest is what a first round brings: some forty facts and beliefs, each once.
     assert fixed + 40 * 90 == pytest.approx(month.REFLECT_READS, rel=0.1)

@@ -96,6 +96,14 @@ def test_messages_are_read_as_they_were_written() -> None:
     assert order.attempt == Attempt(TenantId(ID), BankId(ID), ID, 3)
 
 
+def test_what_a_receiver_said_that_no_database_holds_is_left_out_of_its_error() -> None:
+    attempt = Attempt(TenantId(ID), BankId(ID), ID, 3)
+
+    _, receipt = receipt_of(receipt_to_text(attempt, Receipt(None, "BadStatusLine: \x00\xff\ud800 no http")))
+
+    assert receipt.error == "BadStatusLine: \xff no http"
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"url": 1}', '"x"', '{"http": {"a": 1}}'])
 def test_what_is_no_message_is_said_so(text: str) -> None:
     for read in (order_of, receipt_of):

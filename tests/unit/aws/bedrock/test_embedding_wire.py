@@ -34,7 +34,7 @@ class _Runtime:
 
 
 def _embedder(runtime: _Runtime, *served: str) -> BedrockEmbedder:
-    return BedrockEmbedder(cast(BedrockClients, SimpleNamespace(runtime=runtime)), COHERE, served=served)
+    return BedrockEmbedder(cast(BedrockClients, SimpleNamespace(runtime=runtime, address=str)), COHERE, served=served)
 
 
 def test_cohere_is_asked_for_ninety_six_texts_a_call_and_answers_in_their_order() -> None:

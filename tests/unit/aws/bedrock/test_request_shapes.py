@@ -228,6 +228,32 @@ def test_a_text_call_goes_signed_to_the_regions_own_endpoint(clients: BedrockCli
     assert reply.tool_input == {"action": "keep"}
 
 
+def test_a_model_is_called_through_its_application_profile_and_known_by_its_own_id(clients: BedrockClients) -> None:
+    """Price and provenance go by the model: a profile's ARN says neither what it is nor what it costs."""
+    profile = "arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/a1b2c3d4"
+    use: JsonObject = {"toolUse": {"toolUseId": "u1", "name": "judge_duplicate", "input": {"action": "keep"}}}
+    text = Wire({
+        "output": {"message": {"role": "assistant", "content": [use]}}, "stopReason": "tool_use",
+        "usage": {"inputTokens": 90, "outputTokens": 4, "totalTokens": 94}, "metrics": {"latencyMs": 5},
+    })  # fmt: skip
+    vector = Wire({"embedding": [0.5] * 512, "inputTextTokenCount": 3})
+    titan = "amazon.titan-embed-text-v2:0"
+    through = BedrockClients("eu-west-1", profiles={MODELS[3]: profile, titan: profile})
+    through.runtime.meta.events.register("before-send.bedrock-runtime.Converse", text)
+    through.runtime.meta.events.register("before-send.bedrock-runtime.InvokeModel", vector)
+    usage: list[ModelUsage] = []
+
+    reply = BedrockTextModel(through).ask(call_of(TASKS["judge_duplicate"], MODELS[3]), usage.append)
+    BedrockEmbedder(through, titan).embed(["a red kayak"], "query", usage.append)
+
+    named = "arn%3Aaws%3Abedrock%3Aeu-west-1%3A123456789012%3Aapplication-inference-profile%2Fa1b2c3d4"
+    assert [f"/model/{named}/" in wire.requests[-1].url for wire in (text, vector)] == [True, True]
+    assert reply.model == MODELS[3]
+    assert [(each.model, (each.usd or 0) > 0) for each in usage] == [(MODELS[3], True), (titan, True)]
+    assert isinstance(CONVERSE, StructureShape)
+    assert list(departures(CONVERSE.members["modelId"], profile)) == []
+
+
 def test_an_embedding_goes_out_as_titan_takes_it(clients: BedrockClients) -> None:
     wire = Wire({"embedding": [0.5] * 512, "inputTextTokenCount": 3})
     clients.runtime.meta.events.register("before-send.bedrock-runtime.InvokeModel", wire)

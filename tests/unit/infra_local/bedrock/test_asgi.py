@@ -64,7 +64,7 @@ async def test_a_slow_call_is_given_up_when_its_caller_hangs_up() -> None:
     endpoint, caller = MadeUpEndpoint(is_slow=True), Caller()
     caller.hangs_up.set()
 
-    await asyncio.wait_for(serve(endpoint, caller), 5)
+    await asyncio.wait_for(serve(endpoint, caller), 60)
     await asyncio.sleep(0)
 
     assert endpoint.was_given_up
@@ -76,7 +76,7 @@ async def test_a_caller_who_waits_is_answered(is_slow: bool) -> None:
     endpoint, caller = MadeUpEndpoint(is_slow=is_slow), Caller()
     endpoint.may_answer.set()
 
-    await asyncio.wait_for(serve(endpoint, caller), 5)
+    await asyncio.wait_for(serve(endpoint, caller), 60)
 
     assert [message["type"] for message in caller.sent] == ["http.response.start", "http.response.body"]
     assert caller.sent[1]["body"] == b'{"read": "hello"}'

@@ -39,7 +39,7 @@ class MadeUp:
         self.begun.set()
         self.peak = max(self.peak, self._busy)
         if self.gate is not None:
-            assert self.gate.wait(10)
+            assert self.gate.wait(60)
         for piece in self.pieces:
             self.heard += 1
             if heard({"choices": [{"delta": {"content": piece}, "finish_reason": None}]}):

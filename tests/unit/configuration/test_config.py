@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hindsight_aws.banks.config import DEFAULTS, changed, resolve
-from hindsight_aws.banks.fields import FIELDS
+from hindsight_aws.configuration.config import DEFAULTS, changed, resolve
+from hindsight_aws.configuration.fields import FIELDS
 from hindsight_aws.errors import InvalidRequest
 from hindsight_aws.settings import Settings, WrongSetting
 from tests.support.golden import probes

@@ -8,7 +8,7 @@ from uuid import UUID
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.retain.intake.accepted import DocumentTask, Part
-from hindsight_aws.retain.intake.warnings import warnings_for
+from hindsight_aws.retain.warnings import warnings_for
 from hindsight_aws.settings import Settings
 
 
