@@ -48,6 +48,9 @@ class FileUse(StrEnum):
     PUT = "put"
     GET = "get"
     DELETE = "delete"
+    KEEP = "keep"
+    FORGET = "forget"
+    """To put, and to delete, where objects do not expire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +118,15 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """The S3 bucket of uploaded files, whose objects expire after `keep_days`."""
+    """The S3 bucket of uploaded files.
+
+    What is under `passing` expires after `keep_days`; what is under `lasting` stays until a function deletes it.
+    """
 
     name: str
     keep_days: int
+    passing: str = "tenants/"
+    lasting: str = "kept/"
 
     @property
     def setting(self) -> str:

@@ -147,7 +147,7 @@ TOPOLOGY: Final = Topology(
             database_role=DatabaseRole.WRITE,
             models=(ModelUse.EMBEDDINGS,),
             sends_to=("ingest", "consolidate", "convert", "deliver", "transfer"),
-            files=(FileUse.GET, FileUse.DELETE),
+            files=(FileUse.GET, FileUse.DELETE, FileUse.FORGET),
             function_url=True,
         ),
         Function(
@@ -180,7 +180,7 @@ TOPOLOGY: Final = Topology(
             max_concurrency=10,
             database_role=DatabaseRole.WRITE,
             sends_to=("ingest", "convert"),
-            files=(FileUse.GET, FileUse.DELETE),
+            files=(FileUse.GET, FileUse.DELETE, FileUse.KEEP),
             layers=("dependencies", "product", "converter"),
         ),
         Function(
@@ -234,7 +234,7 @@ TOPOLOGY: Final = Topology(
             database_role=DatabaseRole.WRITE,
             sends_to=("ingest", "consolidate", "convert", "deliver", "transfer"),
             starts=("reflect",),
-            files=(FileUse.DELETE,),
+            files=(FileUse.DELETE, FileUse.FORGET),
             signs=True,
         ),
         Function(

@@ -27,7 +27,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> Any:
             _runtime.consolidation_ports,
             record.body,
             lambda: context.get_remaining_time_in_millis() / 1000,
-            _runtime.models_door,
+            _runtime.pages_door,
         )
 
     return process_partial_response(event=event, record_handler=each(handle), processor=_processor, context=context)

@@ -24,4 +24,4 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, int]:
 
 def _sweep() -> SweepReport:
     parts = _runtime
-    return sweep(parts.store, parts.wakeups, parts.settings, parts.models_door, parts.clock, parts.erasure_ports)
+    return sweep(parts.store, parts.wakeups, parts.settings, parts.clock, parts.pages_door, parts.erasure_ports)

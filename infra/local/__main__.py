@@ -14,12 +14,12 @@ from uuid import UUID
 
 from infra.local.bootstrap import BootstrapError
 from infra.local.jwt_issuer import JwtError, issuer_in
-from infra.local.options import DEFAULT_PORT, DEV_TENANT, StackOptions
+from infra.local.options import DEFAULT_PORT, DEV_TENANT, LocalModel, StackOptions
 from infra.local.postgres import PostgresError
 from infra.local.sidecar import SidecarError
 from infra.local.stack import LocalStack
 from infra.local.state import StackAlreadyRunning
-from infra.local.text_models import LocalModel, TextModelError, choice, threads_of
+from infra.local.text_models import TextModelError, choice, threads_of
 
 _MODEL_NOTES: Final = {
     LocalModel.RULES: (

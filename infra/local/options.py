@@ -2,19 +2,31 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 from uuid import UUID
 
 from infra.local.bootstrap import Bootstrap, CommandLineBootstrap
 from infra.local.jwt_issuer import JwtIssuer
-from infra.local.text_models import LocalModel
 from infra.topology import TOPOLOGY, Topology
 from layers.mounted import Mounted
 
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
 DEV_TENANT: Final = UUID("5a1f0000-0000-4000-8000-00000000de50")
 DEFAULT_PORT: Final = 8888
+
+
+class LocalModel(StrEnum):
+    """What answers Converse on this machine; the value is what HINDSIGHT_LOCAL_MODEL holds."""
+
+    RULES = "rules"
+    QWEN = "qwen"
+
+    @property
+    def wire_id(self) -> str:
+        """The model id under which it is asked, recorded and priced."""
+        return {LocalModel.RULES: "hindsight-local-rules", LocalModel.QWEN: "hindsight-local-qwen2.5-coder-1.5b"}[self]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,7 +96,7 @@ class QueueControls:
 
         return self._on_loop(count)
 
-    def wait_until_drained(self, name: str, timeout: float = 20.0) -> None:
+    def wait_until_drained(self, name: str, timeout: float = 60.0) -> None:
         """Waits until every message has been settled. Raises: TimeoutError."""
         deadline = time.monotonic() + timeout
         while not (counts := self.counts(name)).is_drained:

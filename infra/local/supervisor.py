@@ -1,7 +1,6 @@
 """Starts the parts of the stack in order on one event loop, keeps them up, ends them. Called by `LocalStack`."""
 
 import asyncio
-import logging
 import shutil
 import sys
 import time
@@ -39,8 +38,6 @@ from infra.local.workflow import WorkflowEndpoint, WorkflowService, as_tasks, ma
 from infra.topology import Function, QueueTrigger, ScheduleTrigger
 
 _RECYCLE_EVERY: Final = 5.0
-
-_log = logging.getLogger(__name__)
 
 
 class Supervisor:
@@ -122,7 +119,7 @@ class Supervisor:
         if self.options.topology.bucket is not None:
             bucket = self.options.topology.bucket
             self.objects.create_bucket(bucket.name)
-            self.objects.expire(bucket.name, bucket.keep_days)
+            self.objects.expire(bucket.name, bucket.keep_days, bucket.lasting)
             endpoint = S3Endpoint(self.objects)
             self.addresses.s3 = await endpoint.start()
             self._on_stop(endpoint.stop)
@@ -135,7 +132,7 @@ class Supervisor:
 
     async def _start_workflows(self) -> None:
         self.addresses.workflows = await self._workflow_endpoint.start()
-        self._undo.append(self._workflow_endpoint.stop)
+        self._undo.append(self._workflow_endpoint.close)
 
     def _launch_bedrock(self) -> None:
         if not self.options.bedrock or self.options.bedrock_aws:

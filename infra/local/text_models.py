@@ -11,13 +11,10 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from infra.local.options import LocalModel, StackOptions
 from infra.topology import VISIBILITY_PER_TIMEOUT, Function, ModelUse, Queue, QueueTrigger, Topology
-
-if TYPE_CHECKING:
-    from infra.local.options import StackOptions
 
 _MOST_THREADS: Final = 2
 _CALLS_OF_MINUTES: Final = 300
@@ -30,18 +27,6 @@ _MARGIN: Final = 20
 
 class TextModelError(RuntimeError):
     """The chosen text model cannot be used here; the message is one sentence that says why."""
-
-
-class LocalModel(StrEnum):
-    """What answers Converse on this machine; the value is what HINDSIGHT_LOCAL_MODEL holds."""
-
-    RULES = "rules"
-    QWEN = "qwen"
-
-    @property
-    def wire_id(self) -> str:
-        """The model id under which it is asked, recorded and priced."""
-        return {LocalModel.RULES: "hindsight-local-rules", LocalModel.QWEN: "hindsight-local-qwen2.5-coder-1.5b"}[self]
 
 
 def choice(surroundings: Mapping[str, str]) -> tuple[LocalModel, bool]:

@@ -33,13 +33,16 @@ HindsightError
     ├── ModelReplyMalformed   the reply does not hold to the schema
     └── ModelReplyTruncated   the reply was cut at the output limit
 
-`api/errors.py` alone maps these to HTTP; `jobs/outcomes.py` alone says what becomes of work that ends in one.
+`api/errors.py` alone maps these to HTTP; `PASSING_FAULTS` and `may_pass` say which faults are worth another attempt,
+and `jobs/outcomes.py` what becomes of a message whose work ends in one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 
 class HindsightError(Exception):
@@ -208,3 +211,30 @@ class ModelReplyMalformed(ModelError):
 
 class ModelReplyTruncated(ModelError):
     """The reply was cut at the output limit."""
+
+
+PASSING_FAULTS: Final = (DatabaseTooSlow, FilesUnavailable, ModelUnavailable, SignerUnavailable, WorkRaced)
+"""Faults after which the same work may succeed; each counts as an attempt at it, of which the last one fails.
+
+DatabaseUnavailable is none of them, though it passes: while it lasts no attempt can be counted.
+"""
+
+
+def may_pass(kind: type[HindsightError]) -> bool:
+    """Whether work that a fault of this kind ended may succeed later, and nothing else wakes it."""
+    return issubclass(kind, (DatabaseUnavailable, *PASSING_FAULTS))
+
+
+def kind_named(name: str) -> type[HindsightError] | None:
+    """The kind of error that rows and workflows call so; None for a name of somebody else's, as `States.Timeout`."""
+    return _KINDS.get(name)
+
+
+def _within(kind: type[HindsightError]) -> Iterator[type[HindsightError]]:
+    yield kind
+    for each in kind.__subclasses__():
+        yield from _within(each)
+
+
+_KINDS: Final = {kind.__name__: kind for kind in _within(HindsightError)}
+"""The tree above: what other rooms make of it comes after this line was run."""

@@ -1,6 +1,7 @@
-"""The composition root: builds each part of a process when it is first asked for; it alone knows concrete adapters.
+"""The composition root: builds each part of a process when it is first asked for, out of concrete adapters.
 
-Called by the doors in functions/ and by the CLI.  A process handles one event at a time, so nothing here locks.
+Called by the doors in functions/; the command line, for an operator, is a root of its own.  A process handles one event
+at a time, so nothing here locks.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from hindsight_aws.aws.invocation import Watching, watch_of
 from hindsight_aws.ports.clock import Clock, SystemClock
 from hindsight_aws.settings import Settings, load_settings
-from hindsight_aws.store.postgres import PostgresStore
 from hindsight_aws.telemetry.logs import write_logs
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from hindsight_aws.files.ports import ConversionPorts, FilesPorts
     from hindsight_aws.knowledge.ports import SearchPorts
     from hindsight_aws.links.ports import LinkPorts
-    from hindsight_aws.mental_models.keeper import PageKeeper
-    from hindsight_aws.mental_models.ports import ModelsDoor
+    from hindsight_aws.mental_models.ports import PagesDoor
+    from hindsight_aws.mental_models.refresh.keeper import PageKeeper
     from hindsight_aws.ports.files import FileStore
     from hindsight_aws.ports.marks import SweepMarks, WorkMark
     from hindsight_aws.ports.model_gateway import Embedder, Reranker, TextModel
@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from hindsight_aws.reembedding.ports import ReembeddingPorts
     from hindsight_aws.reflect.ports import ReflectDoor, ReflectPorts
     from hindsight_aws.retain.ports import RetainPorts
+    from hindsight_aws.store.postgres import PostgresStore
     from hindsight_aws.transfer.ports import TransferPorts
     from hindsight_aws.usage.requests import RequestMeter
     from hindsight_aws.webhooks.ports import DeliverPorts, SendPorts
 
+_STORE: Final = "hindsight_aws.store.postgres"
 _FIRST_EVENTS_NEED: Final = (
     "boto3",
     *(f"hindsight_aws.aws.{name}" for name in ("bedrock.models", "sqs", "stepfunctions")),
@@ -57,6 +59,8 @@ class Runtime:
         """The runtime of this process.  Raises WrongSetting naming the variable."""
         settings = load_settings()
         write_logs(settings.hindsight_log_level, as_json=settings.hindsight_environment == "cloud")
+        if settings.hindsight_database_url:
+            import_module(_STORE)  # while the process starts: its first event would wait for it
         runtime = cls(settings)
         if settings.hindsight_content_guard:
             _ = runtime.content_guard  # one that is not there stops the process now, not its first retain
@@ -71,14 +75,10 @@ class Runtime:
     def prepare_for_snapshot(self) -> None:
         """Imports what first events would wait for, and lets go of connections, clients and what they remember."""
         self.import_for_first_events()
-        self._let_go()
+        self.renew()
 
-    def renew_after_restore(self) -> None:
-        """Lets go once more: a part that was made on the way to the snapshot belongs to no environment."""
-        self._let_go()
-
-    def _let_go(self) -> None:
-        """Forgets every part, so that each is made anew when it is asked for: with its own socket, token and clock."""
+    def renew(self) -> None:
+        """Forgets every part: each is made anew when it is asked for, with a socket, token and clock of its own."""
         store = self.__dict__.get("store")
         if store is not None:
             store.close()
@@ -93,6 +93,7 @@ class Runtime:
     def store(self) -> PostgresStore:
         """The database, as this function's own role."""
         from hindsight_aws.aws.database_login import login
+        from hindsight_aws.store.postgres import PostgresStore
 
         return PostgresStore(
             login(self.settings),
@@ -263,7 +264,7 @@ class Runtime:
     def reflect_ports(self) -> ReflectPorts:
         """All that the steps of a reflect run need."""
         from hindsight_aws.reflect.ports import ReflectPorts
-        from hindsight_aws.reflect.searches import RecallSearches
+        from hindsight_aws.reflect.tools.searches import RecallSearches
 
         searches = RecallSearches(self.store, self.embedder, self.reranker, self.settings, self.clock)
         return ReflectPorts(self.store, self.text_model, searches, self.settings, self.page_keeper, self.clock)
@@ -271,8 +272,8 @@ class Runtime:
     @cached_property
     def page_keeper(self) -> PageKeeper:
         """The pages that refreshes of mental models write."""
-        from hindsight_aws.mental_models.keeper import PageKeeper
         from hindsight_aws.mental_models.ports import PagePorts
+        from hindsight_aws.mental_models.refresh.keeper import PageKeeper
 
         return PageKeeper(PagePorts(self.store, self.embedder, self.settings))
 
@@ -287,11 +288,11 @@ class Runtime:
         return ReflectDoor(self.store, workflows, self.settings, self.clock)
 
     @cached_property
-    def models_door(self) -> ModelsDoor:
+    def pages_door(self) -> PagesDoor:
         """All that asking for refreshes of mental models needs."""
-        from hindsight_aws.mental_models.ports import ModelsDoor
+        from hindsight_aws.mental_models.ports import PagesDoor
 
-        return ModelsDoor(self.store, self.reflect_door.workflows, self.clock, self.settings)
+        return PagesDoor(self.store, self.reflect_door.workflows, self.clock, self.settings)
 
     @cached_property
     def deliver_ports(self) -> DeliverPorts:

@@ -21,11 +21,11 @@ from infra.local.demo.doors import Door, ledger
 from infra.local.demo.remembering import show_belief
 from infra.local.demo.screen import heading, item, say, table
 from infra.local.demo.story import BANK
-from infra.local.options import StackOptions
+from infra.local.options import LocalModel, StackOptions
 from infra.local.postgres import PostgresError
 from infra.local.sidecar import SidecarError
 from infra.local.stack import LocalStack
-from infra.local.text_models import LocalModel, TextModelError, threads_of
+from infra.local.text_models import TextModelError, threads_of
 
 _NOTES: Final = (
     "Nora: From now on I commute by bike only, because parking at the harbour costs too much.",

@@ -52,7 +52,7 @@ class Faults:
         """The points reached so far, in order."""
         return self._do(lambda: [hit for hit in self._server.rules.hits if point in {None, hit.point}])
 
-    def wait_for(self, point: str, *, count: int = 1, timeout: float = 10.0) -> None:
+    def wait_for(self, point: str, *, count: int = 1, timeout: float = 60.0) -> None:
         """Waits until a point has been reached. Raises: TimeoutError."""
         self._await(asyncio.wait_for(self._server.wait_for_hits(point, count), timeout))
 
@@ -68,9 +68,9 @@ class Faults:
         """Cuts the next wire that commits: before the server sees it, or `after` it has committed, unheard."""
         self._do(lambda: self._wire.cut_at_commit(after=after))
 
-    def hold_wire(self) -> None:
-        """Holds every byte to and from the database until `release_wire`."""
-        self._do(self._wire.hold)
+    def pause_wire(self) -> None:
+        """Keeps back every byte to and from the database until `release_wire`."""
+        self._do(self._wire.pause)
 
     def release_wire(self) -> None:
         """Lets the bytes pass again."""

@@ -1,4 +1,4 @@
-"""A wire to Postgres that can be cut, held, or cut at a commit. Functions connect to it when faults are on.
+"""A wire to Postgres that can be cut, paused, or cut at a commit. Functions connect to it when faults are on.
 
 Listens on a Unix socket, whose peers' pids the kernel knows, and forwards to the server's Unix socket or TCP address.
 """
@@ -73,12 +73,12 @@ class WireProxy:
         """
         self.commit_cut = after
 
-    def hold(self) -> None:
-        """Holds back bytes in both directions until `release`."""
+    def pause(self) -> None:
+        """Keeps back bytes in both directions until `release`."""
         self.open.clear()
 
     def release(self) -> None:
-        """Lets held bytes and all later ones pass."""
+        """Lets bytes that were kept back and all later ones pass."""
         self.open.set()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -6,7 +6,7 @@ import binascii
 import json
 from typing import Final
 
-from infra.local.http import HttpRequest, HttpResponse, HttpServer
+from infra.local.http import Endpoint, HttpRequest, HttpResponse
 from infra.local.kms.key import KEY_ID, ReceiptKey
 
 _CONTENT_TYPE: Final = ("content-type", "application/x-amz-json-1.1")
@@ -24,20 +24,12 @@ class _Refused(Exception):
         self.kind = kind
 
 
-class KmsEndpoint:
+class KmsEndpoint(Endpoint):
     """Serves one key; credentials and signatures of requests are not looked at."""
 
     def __init__(self, key: ReceiptKey) -> None:
         self._key = key
-        self._server = HttpServer(self._answer, max_body=_MAX_BODY)
-
-    async def start(self, port: int = 0) -> str:
-        """Listens; the answer is the endpoint's URL."""
-        return f"http://127.0.0.1:{await self._server.start(port)}"
-
-    def stop(self) -> None:
-        """Hangs up on every client."""
-        self._server.stop()
+        super().__init__(self._answer, max_body=_MAX_BODY)
 
     async def _answer(self, request: HttpRequest) -> HttpResponse:
         action = (request.header("x-amz-target") or "").rpartition(".")[2]

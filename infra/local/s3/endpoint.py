@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qsl, unquote
 
-from infra.local.http import HttpRequest, HttpResponse, HttpServer
+from infra.local.http import Endpoint, HttpRequest, HttpResponse
 from infra.local.s3.errors import S3Error, not_implemented
 from infra.local.s3.objects import ObjectFolder
 from infra.local.s3.signature import check_signature
@@ -21,20 +21,12 @@ _UNHEARD: Final = ("x-amz-copy-source", "range", "if-match", "if-none-match", "x
 _UNHEARD_PREFIXES: Final = ("x-amz-server-side-encryption", "x-amz-object-lock", "x-amz-meta-", "x-amz-checksum-")
 
 
-class S3Endpoint:
+class S3Endpoint(Endpoint):
     """Serves one folder of objects."""
 
     def __init__(self, objects: ObjectFolder) -> None:
         self._objects = objects
-        self._server = HttpServer(self._answer, max_body=_MAX_BODY)
-
-    async def start(self, port: int = 0) -> str:
-        """Listens; the answer is the endpoint's URL."""
-        return f"http://127.0.0.1:{await self._server.start(port)}"
-
-    def stop(self) -> None:
-        """Hangs up on every client."""
-        self._server.stop()
+        super().__init__(self._answer, max_body=_MAX_BODY)
 
     async def _answer(self, request: HttpRequest) -> HttpResponse:
         try:

@@ -36,10 +36,14 @@ class ObjectFolder:
         (self._folder / name).mkdir(parents=True, exist_ok=True)
         self._buckets.add(name)
 
-    def expire(self, bucket: str, days: int) -> None:
-        """Removes the objects that were stored more than so many days ago, as a bucket's lifecycle rule does."""
+    def expire(self, bucket: str, days: int, lasting: str) -> None:
+        """Removes what was stored more than so many days ago, as a bucket's lifecycle rule does.
+
+        Objects under the prefix `lasting` stay.
+        """
         for file in (self._folder / bucket).iterdir():
-            if file.stat().st_mtime < time.time() - days * _DAY:
+            is_old = file.stat().st_mtime < time.time() - days * _DAY
+            if is_old and not (file.suffix == ".object" and _key(file).startswith(lasting)):
                 file.unlink(missing_ok=True)
 
     def has_bucket(self, name: str) -> bool:
@@ -48,8 +52,7 @@ class ObjectFolder:
 
     def keys(self, bucket: str) -> list[str]:
         """The keys of all objects, for whoever looks after a test; the endpoint lists none."""
-        heads = (_head(file.read_bytes()[:_LONGEST_HEAD])[0] for file in (self._folder / bucket).glob("*.object"))
-        return sorted(str(head["key"]) for head in heads)
+        return sorted(map(_key, (self._folder / bucket).glob("*.object")))
 
     def put(self, bucket: str, key: str, body: bytes, content_type: str) -> str:
         """Stores the object in place of what was there; the answer is its ETag."""
@@ -78,6 +81,11 @@ class ObjectFolder:
     def _file(self, bucket: str, key: str) -> Path:
         """A name that no key can lead out of the folder."""
         return self._folder / bucket / f"{hashlib.sha256(key.encode()).hexdigest()}.object"
+
+
+def _key(file: Path) -> str:
+    with file.open("rb") as stored:
+        return str(_head(stored.read(_LONGEST_HEAD))[0]["key"])
 
 
 def _head(content: bytes) -> tuple[dict[str, str], int]:

@@ -4,7 +4,7 @@ import json
 import uuid
 from typing import Final
 
-from infra.local.http import HttpRequest, HttpResponse, HttpServer
+from infra.local.http import Endpoint, HttpRequest, HttpResponse
 from infra.local.sqs.errors import SqsError
 from infra.local.sqs.parameters import Parameters
 from infra.local.sqs.service import QueueService
@@ -13,22 +13,22 @@ _CONTENT_TYPE: Final = ("content-type", "application/x-amz-json-1.0")
 _MAX_BODY: Final = 8 * 1024 * 1024
 
 
-class SqsEndpoint:
+class SqsEndpoint(Endpoint):
     """Serves one queue service; credentials and signatures are not looked at."""
 
     def __init__(self, service: QueueService) -> None:
         self._service = service
-        self._server = HttpServer(self._answer, max_body=_MAX_BODY)
+        super().__init__(self._answer, max_body=_MAX_BODY)
 
     async def start(self, port: int = 0) -> str:
-        """Listens; the answer is the endpoint's URL."""
-        self._service.address = f"http://127.0.0.1:{await self._server.start(port)}"
+        """Listens; the answer is the endpoint's URL, which its queues are named by."""
+        self._service.address = await super().start(port)
         return self._service.address
 
     def stop(self) -> None:
         """Ends waiting receivers and hangs up."""
         self._service.close()
-        self._server.stop()
+        super().stop()
 
     async def _answer(self, request: HttpRequest) -> HttpResponse:
         action = (request.header("x-amz-target") or "").rpartition(".")[2]

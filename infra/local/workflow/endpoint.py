@@ -4,7 +4,7 @@ import json
 import uuid
 from typing import Final
 
-from infra.local.http import HttpRequest, HttpResponse, HttpServer
+from infra.local.http import Endpoint, HttpRequest, HttpResponse
 from infra.local.workflow.executions import Execution, WorkflowError, WorkflowService
 from infra.local.workflow.payload import JsonObject
 
@@ -12,20 +12,16 @@ _CONTENT_TYPE: Final = ("content-type", "application/x-amz-json-1.0")
 _MAX_BODY: Final = 1024 * 1024
 
 
-class WorkflowEndpoint:
+class WorkflowEndpoint(Endpoint):
     """Serves StartExecution, DescribeExecution and StopExecution; signatures are not looked at."""
 
     def __init__(self, service: WorkflowService) -> None:
         self._service = service
-        self._server = HttpServer(self._answer, max_body=_MAX_BODY)
+        super().__init__(self._answer, max_body=_MAX_BODY)
 
-    async def start(self, port: int = 0) -> str:
-        """Listens; the answer is the endpoint's URL."""
-        return f"http://127.0.0.1:{await self._server.start(port)}"
-
-    async def stop(self) -> None:
+    async def close(self) -> None:
         """Hangs up and ends what runs."""
-        self._server.stop()
+        self.stop()
         await self._service.close()
 
     async def _answer(self, request: HttpRequest) -> HttpResponse:

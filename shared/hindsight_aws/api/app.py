@@ -1,6 +1,6 @@
 """The app factory: one FastAPI app per group of functions, with only that group's routers imported.
 
-Called by functions/*/handler.py and by tests.
+Called by the doors in functions/ and by tests.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from hindsight_aws.api.auth import KNOWN_CALL, Call
 from hindsight_aws.api.names import Meant, meaning
-from hindsight_aws.banks.config import server_defaults
+from hindsight_aws.configuration.config import server_defaults
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.model.audit import AuditEntry
 from hindsight_aws.settings import Settings
@@ -35,7 +35,7 @@ _LOOKING_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedCall:
     """A call that is over: which operation, from when to when, and the status that it was answered with."""
 
     operation: str
@@ -49,7 +49,7 @@ def is_noted(method: str, operation: str) -> bool:
     return method not in _LOOKING_METHODS and operation not in _LOOKS_ONLY
 
 
-def note(request: Request, ended: Ended) -> None:
+def note(request: Request, ended: EndedCall) -> None:
     """Adds the call to the audit log, where its bank is audited.  What cannot be written is logged: the call stands."""
     call = cast("Call | None", request.scope.get(KNOWN_CALL))
     if call is None or call.known is None:
@@ -60,7 +60,7 @@ def note(request: Request, ended: Ended) -> None:
         _log.error("a call of %s was not audited: %s: %s", ended.operation, type(error).__name__, error)
 
 
-def _add(call: Call, request: Request, ended: Ended) -> None:
+def _add(call: Call, request: Request, ended: EndedCall) -> None:
     store, caller, path = call.services.store, call.known, request.path_params
     if caller is None:
         return

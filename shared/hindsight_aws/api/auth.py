@@ -25,6 +25,8 @@ from hindsight_aws.tenants.authenticate import authenticate
 
 KNOWN_CALL: Final = "hindsight.call"
 """Under which name the scope of a request holds its call."""
+COUNTED: Final = "hindsight.counted"
+"""Where the scope of a request that the app makes to itself says that it is part of one that was counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class BankInSight:
 class Call:
     """One request; `known` is its caller and `meant` the bank of its path, where they were asked for already.
 
-    `claims` are those of a token that the gateway verified.
+    `claims` are those of a token that the gateway verified.  `is_counted`: it takes none of the tenant's requests.
     """
 
     services: Services
@@ -48,6 +50,7 @@ class Call:
     claims: Mapping[str, object] | None = None
     known: Principal | None = None
     meant: Meant | None = None
+    is_counted: bool = False
 
     def caller(self) -> Principal:
         """Whoever calls, whatever their permissions.
@@ -59,7 +62,8 @@ class Call:
             return self.known
         caller = authenticate(self.services.store, self.services.settings, self.authorization, self.claims)
         about(tenant=caller.tenant_id)
-        self.services.requests.count(caller.tenant_id)
+        if not self.is_counted:
+            self.services.requests.count(caller.tenant_id)
         return caller
 
     def principal(self, permission: Permission) -> Principal:
@@ -95,7 +99,8 @@ class Call:
 async def _call(request: Request) -> Call:
     # A coroutine, though it awaits nothing: FastAPI would run a plain function in a thread, made anew for each event.
     services = cast(Services, request.app.state.services)
-    call = Call(services, request.headers.get("authorization"), claims_in(request.scope))
+    is_counted = request.scope.get(COUNTED) is True
+    call = Call(services, request.headers.get("authorization"), claims_in(request.scope), is_counted=is_counted)
     return _towards_bank(request, call) if "bank_id" in request.path_params else call
 
 

@@ -1,6 +1,7 @@
 """The one place that maps errors to HTTP: status, body and Retry-After.
 
-Bodies are `{"detail": "<sentence>"}`, or `{"detail": [...]}` for what the request's validation found.
+Bodies are `{"detail": "<sentence>"}`, or `{"detail": [...]}` for what the request's validation found.  Of a reflect run
+that failed routes/reflect.py tells the 429, 503 and 504 of this table, and 500 for the rest of it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from hindsight_aws.telemetry import measure
 
 _LOG = logging.getLogger(__name__)
 _MOST_ERRORS = 50
-_SHORTEST_WAIT_S, _LONGEST_WAIT_S = 1, 60
+_SHORTEST_WAIT_S = 1
+LONGEST_WAIT_S = 60
+"""What a caller is told at most, however much later it can go on."""
 _RESUMES_IN_S = 5
 
 _STATUS: tuple[tuple[type[HindsightError], int], ...] = (
@@ -64,7 +67,17 @@ def install(app: FastAPI) -> None:
 
 def status_of(error: HindsightError) -> int:
     """The HTTP status that stands for an error."""
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    return _status_of_kind(type(error))
+
+
+def status_named(error_name: str) -> int:
+    """The HTTP status that stands for an error that rows call so; 500 for a name that is none of ours."""
+    kind = errors.kind_named(error_name)
+    return 500 if kind is None else _status_of_kind(kind)
+
+
+def _status_of_kind(kind: type[HindsightError]) -> int:
+    return next((status for known, status in _STATUS if issubclass(kind, known)), 500)
 
 
 def detail(text: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
@@ -117,7 +130,7 @@ def _wait_of(error: HindsightError) -> int:
     if until is None:
         return _SHORTEST_WAIT_S
     wait = math.ceil((until - datetime.now(UTC)).total_seconds())
-    return min(max(wait, _SHORTEST_WAIT_S), _LONGEST_WAIT_S)
+    return min(max(wait, _SHORTEST_WAIT_S), LONGEST_WAIT_S)
 
 
 def _field_error(error: InvalidField) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """A FastAPI app as a Lambda handler: payload-v2 events of an HTTP API or a Function URL in, answers out.
 
-Called by functions/*/handler.py; Mangum does the translation, without lifespan (it would run startup for each event).
+Called by the doors in functions/; Mangum does the translation, without lifespan (it would run startup for each event).
 """
 
 from __future__ import annotations

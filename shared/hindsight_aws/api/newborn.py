@@ -35,7 +35,7 @@ def furnish(call: Call, principal: Principal, bank_id: str, needed: Permission =
     except HindsightError:
         return
     try:
-        make(call.services.models_door, operator, bank_id, template_of(document))
+        make(call.services.pages_door, operator, bank_id, template_of(document))
     except HindsightError as wrong:
         _log.error("bank %r is made without the default template: %s: %s", bank_id, type(wrong).__name__, wrong)
 

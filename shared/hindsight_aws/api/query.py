@@ -11,7 +11,7 @@ from fastapi import Depends, Query
 
 from hindsight_aws.errors import InvalidRequest
 from hindsight_aws.model.tags import TagFilter, TagsMatch, parse_groups
-from hindsight_aws.ports.page import TimeField, Window
+from hindsight_aws.ports.listing import TimeField, Window
 
 Limit = Annotated[int, Query(ge=0, le=10_000)]
 PageSize = Annotated[int, Query(ge=1, le=1_000)]

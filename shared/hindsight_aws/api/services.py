@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hindsight_aws.erasure.ports import ErasurePorts
     from hindsight_aws.files.ports import FilesPorts
     from hindsight_aws.knowledge.ports import SearchPorts
-    from hindsight_aws.mental_models.ports import ModelsDoor
+    from hindsight_aws.mental_models.ports import PagesDoor
     from hindsight_aws.ports.files import FileStore
     from hindsight_aws.ports.model_gateway import Embedder, Reranker, TextModel
     from hindsight_aws.reembedding.ports import ReembeddingPorts
@@ -70,7 +70,7 @@ class Services(Protocol):
         ...
 
     @property
-    def models_door(self) -> ModelsDoor:
+    def pages_door(self) -> PagesDoor:
         """All that asking for refreshes of mental models needs."""
         ...
 

@@ -24,7 +24,7 @@ class SnapshotProcess(Protocol):
         """Promises that what first events need is imported, and that nothing is open, signed or remembered."""
         ...
 
-    def renew_after_restore(self) -> None:
+    def renew(self) -> None:
         """Promises the same of whatever was remembered nevertheless."""
         ...
 
@@ -52,5 +52,5 @@ def _renew(process: SnapshotProcess) -> None:
     """`uuid4` and `secrets` ask the kernel each time, which Lambda reseeds; two generators of the process do not."""
     random.seed()
     ssl.RAND_add(urandom(_ENTROPY_BYTES), _ENTROPY_BYTES)
-    process.renew_after_restore()
+    process.renew()
     forget_names()

@@ -92,9 +92,9 @@ class ReportingRoute(APIRoute):
             try:
                 response = await handle(request)
             except HindsightError as error:
-                audit.note(request, audit.Ended(self.name, started, clock.now(), status_of(error)))
+                audit.note(request, audit.EndedCall(self.name, started, clock.now(), status_of(error)))
                 raise
-            audit.note(request, audit.Ended(self.name, started, clock.now(), response.status_code))
+            audit.note(request, audit.EndedCall(self.name, started, clock.now(), response.status_code))
             return response
 
         return noted

@@ -1,4 +1,4 @@
 """AWS services behind the ports: Bedrock, SQS and what else the product calls over the network.
 
-Joined to the use cases by `runtime` alone; calls boto3, whose clients are made on first use.
+Joined to the use cases by `runtime` and `cli` alone; calls boto3, whose clients are made on first use.
 """

@@ -1,6 +1,6 @@
 """How a function in the cloud proves to Postgres who it is: an IAM token, signed here, or the administrator's secret.
 
-Called by runtime.py and the migrate door.  On a laptop the connection string needs no more than it says.
+Called by runtime.py, the migrate door and doctor.  On a laptop the connection string needs no more than it says.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from hindsight_aws.errors import DatabaseUnavailable
 from hindsight_aws.settings import Settings, WrongSetting
 
 if TYPE_CHECKING:
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
 _POSTGRES_PORT: Final = 5432
 
 
+class NoToken(DatabaseUnavailable):
+    """No token to log in with can be signed here; the message says why."""
+
+
 def login(settings: Settings) -> Callable[[], str]:
     """What gives a connection string that logs in now.
 
     A token lives for 15 minutes, so in the cloud each connection gets its own; signing one takes no network.
+    What it gives raises NoToken where there are no credentials, or no host or user to sign for.
     """
     url = settings.hindsight_database_url
     if settings.hindsight_environment == "local" or conninfo_to_dict(url).get("password"):
@@ -55,15 +61,18 @@ def administrator_url(settings: Settings, secrets: SecretsManagerClient | None =
 
 def _token(url: str, region: str) -> str:
     import boto3
+    from botocore.exceptions import BotoCoreError
 
     parts = conninfo_to_dict(url)
-    token: str = (
-        boto3.session.Session()
-        .client("rds", region_name=region)
-        .generate_db_auth_token(
+    if not parts.get("host") or not parts.get("user"):
+        raise NoToken("HINDSIGHT_DATABASE_URL names no host or no user to sign a token for")
+    rds = boto3.session.Session().client("rds", region_name=region)
+    try:
+        token: str = rds.generate_db_auth_token(
             DBHostname=str(parts["host"]), Port=int(parts.get("port") or _POSTGRES_PORT), DBUsername=str(parts["user"])
         )
-    )
+    except BotoCoreError as failed:
+        raise NoToken(f"no token could be signed to log in with ({type(failed).__name__})") from failed
     return token
 
 

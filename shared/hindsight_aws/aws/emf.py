@@ -1,6 +1,6 @@
 """Metrics in CloudWatch's Embedded Metric Format: JSON lines on standard output, which is the log.
 
-Made by runtime.py.  Costs no call: a function in an isolated network has none to make.
+Made by invocation.py.  Costs no call: a function in an isolated network has none to make.
 """
 
 from __future__ import annotations

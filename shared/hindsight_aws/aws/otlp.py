@@ -1,6 +1,6 @@
 """Spans to any OpenTelemetry collector: OTLP over HTTP as JSON, one request at the end of an event, by no library.
 
-Made by runtime.py.  A collector that does not answer costs its spans and `PATIENCE_S`, and no event.
+Made by invocation.py.  A collector that does not answer costs its spans and `PATIENCE_S`, and no event.
 """
 
 from __future__ import annotations

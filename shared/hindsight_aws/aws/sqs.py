@@ -13,7 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 from uuid import UUID
 
+from hindsight_aws.model.erasure import ErasureId
 from hindsight_aws.model.ids import BankId, OperationId, ScopeId, TenantId
+from hindsight_aws.ports.wakeups import LONGEST_DELAY_S
 from hindsight_aws.settings import Settings
 from hindsight_aws.telemetry import outgoing_trace
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 MOST_PER_CALL: Final = 10
-LONGEST_DELAY_S: Final = 900
 _CONNECT_S: Final = 2
 _READ_S: Final = 5
 
@@ -58,6 +59,10 @@ class SqsWakeups:
 
     def wake_links(self, tenant_id: TenantId, bank_id: BankId, delay_s: int = 0) -> None:
         body = {"kind": "links", "tenant_id": str(tenant_id), "bank_id": str(bank_id)}
+        self._send(self._settings.hindsight_queue_ingest_url, tenant_id, [body], delay_s)
+
+    def wake_erasure(self, tenant_id: TenantId, erasure_id: ErasureId, delay_s: int = 0) -> None:
+        body = {"kind": "erasure", "tenant_id": str(tenant_id), "erasure_id": str(erasure_id)}
         self._send(self._settings.hindsight_queue_ingest_url, tenant_id, [body], delay_s)
 
     def wake_webhooks(self, tenant_id: TenantId, bank_id: BankId) -> None:

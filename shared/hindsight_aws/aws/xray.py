@@ -1,6 +1,6 @@
 """Spans to X-Ray by the daemon that Lambda runs beside each function: datagrams to this machine, no call, no library.
 
-Made by runtime.py.  A span becomes a subsegment of the segment that Lambda itself writes for the invocation.
+Made by invocation.py.  A span becomes a subsegment of the segment that Lambda itself writes for the invocation.
 """
 
 from __future__ import annotations

@@ -14,12 +14,13 @@ from hindsight_aws.cli import (
     openapi,
     pages,
     redrive,
+    reembedding,
     schema,
     tenants,
     usage,
 )
 
-_NOUNS = (tenants, keys, limits, usage, schema, redrive, erasure, importing, health, pages, openapi, cost)
+_NOUNS = (tenants, keys, limits, usage, schema, redrive, erasure, importing, reembedding, health, pages, openapi, cost)
 
 
 def parser() -> ArgumentParser:

@@ -6,12 +6,14 @@ A noun's file has `register(commands)`, called by arguments.py; its commands tak
 from __future__ import annotations
 
 import json
+import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -76,12 +78,16 @@ def confirmed(chosen: Namespace, would: str) -> None:
 
 
 def show(answer: Answer, *, as_json: bool) -> None:
-    """Prints an answer."""
-    if as_json:
-        print(json.dumps(answer.document, ensure_ascii=False, indent=2, default=_as_json))
-        return
-    for line in answer.lines:
-        print(line)
+    """Prints an answer; that its reader reads no further, as `head` does, is no error."""
+    document = [json.dumps(answer.document, ensure_ascii=False, indent=2, default=_as_json)] if as_json else []
+    try:
+        for line in document or answer.lines:
+            print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still in the buffer would be tried again, and complained of, when Python ends.
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _as_json(value: object) -> str:

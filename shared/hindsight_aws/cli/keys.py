@@ -122,6 +122,9 @@ def _new_key(chosen: Namespace) -> NewKey:
         forced = None if chosen.forced_tags is None else json.loads(chosen.forced_tags)
     except ValueError as wrong:
         raise InvalidRequest(f"permissions are read, write, admin; forced tags are JSON: {wrong}") from None
+    if chosen.forced_tags is not None and forced is None:
+        # `null` is what a script writes that did not find its tags: it must not make a key without limits.
+        raise InvalidRequest("forced tags must be an object; leave the option out for none")
     scopes = chosen.exact_scope
     return NewKey(
         subject=chosen.name,

@@ -6,19 +6,14 @@ A message is a wake-up: what it was about is in the rows, and the sweep finds it
 from __future__ import annotations
 
 import os
-import re
 from argparse import Namespace
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from hindsight_aws.cli.command import Answer, add
 from hindsight_aws.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from hindsight_aws.cli.command import Commands
-    from hindsight_aws.settings import Settings
-
-_QUEUE_SETTING: Final = re.compile(r"hindsight_queue_(\w+)_url")
 
 
 def register(commands: Commands) -> None:
@@ -41,6 +36,7 @@ def redrive(chosen: Namespace) -> Answer:
     """Counts, and moves what was asked for; the queues are those whose URLs the settings hold."""
     from hindsight_aws.aws.dead_letters import SqsDeadLetters
     from hindsight_aws.cli.preflight import variables_of
+    from hindsight_aws.cli.queues import queue_urls
     from hindsight_aws.settings import load_settings
 
     if chosen.settings_of:
@@ -62,16 +58,3 @@ def redrive(chosen: Namespace) -> Answer:
         lines.append(f"{name:12}  {found.waiting:7} waiting  {found.dead:7} dead{', moving back' if is_moved else ''}")
         rows.append({"queue": name, "waiting": found.waiting, "dead": found.dead, "moving": is_moved})
     return Answer(lines, rows)
-
-
-def queue_urls(settings: Settings) -> Mapping[str, str]:
-    """The URL of each queue that the settings know, by the queue's name; queues without one are left out."""
-    named = {name: str(getattr(settings, setting)) for name, setting in queue_settings().items()}
-    return {name: url for name, url in named.items() if url}
-
-
-def queue_settings() -> Mapping[str, str]:
-    """The setting that holds the URL of each queue, by the queue's name."""
-    from hindsight_aws.settings import Settings
-
-    return {found[1]: name for name in Settings.model_fields if (found := _QUEUE_SETTING.fullmatch(name))}

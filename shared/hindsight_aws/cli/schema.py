@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 def register(commands: Commands) -> None:
     """Adds the two commands."""
-    add(commands, "migrate", migrate_schema, "bring the database to the newest schema")
+    schema = add(commands, "migrate", migrate_schema, "bring the database to the newest schema")
+    schema.add_argument(
+        "--late", action="store_true", help="afterwards build the indexes that take longer than a deployment may"
+    )
     dev = add(commands, "dev-tenant", make_dev_tenant, "make the tenant of a local stack, and a key for it")
     dev.add_argument("--tenant", type=UUID, required=True, metavar="UUID")
 
@@ -28,7 +31,24 @@ def migrate_schema(chosen: Namespace) -> Answer:
     report = migrate(database_url(chosen))
     lines = [f"applied {name}" for name in report.applied]
     lines.append(f"The schema is at its head: {report.total} migrations, {len(report.applied)} applied now.")
-    return Answer(lines, {"applied": list(report.applied), "migrations": report.total})
+    document: dict[str, object] = {"applied": list(report.applied), "migrations": report.total}
+    if chosen.late:
+        document |= _build_late(database_url(chosen), lines)
+    return Answer(lines, document)
+
+
+def _build_late(url: str, lines: list[str]) -> dict[str, object]:
+    """Builds them and adds what is to be said of it."""
+    from hindsight_aws.store.late_indexes import build_late
+
+    late = build_late(url)
+    lines.extend(f"built {name}" for name in late.built)
+    lines.append(
+        "Somebody is building late indexes: run this again later."
+        if late.is_under_way
+        else f"Late indexes are built: {len(late.built)} now."
+    )
+    return {"built": list(late.built), "is_under_way": late.is_under_way}
 
 
 def make_dev_tenant(chosen: Namespace) -> Answer:

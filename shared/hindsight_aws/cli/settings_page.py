@@ -8,9 +8,9 @@ from typing import Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from hindsight_aws.banks.config import DEFAULTS
-from hindsight_aws.banks.field import BankField, Kind
-from hindsight_aws.banks.fields import FIELDS
+from hindsight_aws.configuration.config import DEFAULTS
+from hindsight_aws.configuration.field import BankField, Kind
+from hindsight_aws.configuration.fields import FIELDS
 from hindsight_aws.settings import Settings
 
 _HEAD = """# Settings

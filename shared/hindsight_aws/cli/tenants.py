@@ -78,10 +78,8 @@ def suspend_tenant(chosen: Namespace) -> Answer:
     confirmed(chosen, f"refuse every call of tenant {chosen.tenant} from now on")
     with owner_store(chosen) as store:
         suspend(store, TenantId(chosen.tenant))
-    return Answer(
-        [f"suspended {chosen.tenant}: its calls are refused, its work waits for `tenant resume`"],
-        {"tenant_id": chosen.tenant, "state": "suspended"},
-    )
+    told = f"suspended {chosen.tenant}: its calls are refused and its work waits; only deletions asked for go on"
+    return Answer([told], {"tenant_id": chosen.tenant, "state": "suspended"})
 
 
 def resume_tenant(chosen: Namespace) -> Answer:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _BY: Final = ("day", "bank", "task", "model")
 _MOST_DAYS: Final = 3_660
+_LEAST_WIDTH: Final = 31
 
 
 def register(commands: Commands) -> None:
@@ -44,25 +45,23 @@ def show_usage(chosen: Namespace) -> Answer:
         for tenant in tenants:
             with store.transaction(TenantId(tenant.tenant_id)) as tx:
                 sums = tx.usage.of_tenant(start, end, chosen.by)
-            lines += [
-                f"{tenant.tenant_id}  {tenant.name}",
-                _HEAD,
-                *(_line(one) for one in sums),
-                _line(_total(sums)),
-                "",
-            ]
+            lines += [f"{tenant.tenant_id}  {tenant.name}", *_table(sums), ""]
             told = {"tenant_id": tenant.tenant_id, "name": tenant.name, "total": asdict(_total(sums))}
             document.append({**told, chosen.by: [asdict(one) for one in sums]})
     return Answer(lines[:-1], document)
 
 
-_HEAD: Final = f"  {'':<32}{'calls':>10}{'failed':>9}{'tokens in':>14}{'tokens out':>12}{'USD':>14}{'unpriced':>10}"
+def _table(sums: Sequence[UsageSum]) -> list[str]:
+    """A line each under a head, then the total; names are never cut, as models of one family differ at their ends."""
+    width = max([_LEAST_WIDTH, *(len(one.name) for one in sums)])
+    head = f"  {'':<{width}}{'calls':>11}{'failed':>9}{'tokens in':>14}{'tokens out':>12}{'USD':>14}{'unpriced':>10}"
+    return [head, *(_line(one, width) for one in (*sums, _total(sums)))]
 
 
-def _line(one: UsageSum) -> str:
+def _line(one: UsageSum, width: int) -> str:
     usd = "unknown" if one.usd is None and one.unpriced_calls else f"{one.usd or Decimal(0):.6f}"
-    counts = f"{one.calls:>10}{one.failed_calls:>9}{one.tokens.total_input:>14}{one.tokens.output:>12}"
-    return f"  {one.name[:31]:<32}{counts}{usd:>14}{one.unpriced_calls:>10}"
+    counts = f"{one.calls:>11}{one.failed_calls:>9}{one.tokens.total_input:>14}{one.tokens.output:>12}"
+    return f"  {one.name:<{width}}{counts}{usd:>14}{one.unpriced_calls:>10}"
 
 
 def _total(sums: Sequence[UsageSum]) -> UsageSum:

@@ -1,8 +1,8 @@
 """Checks a model's reply against what it was shown and makes it a plan: the loss guard.
 
-Pure.  Called by consolidate/drain.py.  A reply that does not hold to the schema is refused whole (ModelReplyMalformed);
-within one that does, an action that names what was not shown is dropped, alone, and told.  Nothing here can end an
-observation without an heir.
+Pure.  Called by round.py and reconcile.py.  A reply that does not hold to the schema is refused whole
+(ModelReplyMalformed); within one that does, an action that names what was not shown is dropped, alone, and told.
+Nothing here can end an observation without an heir.
 """
 
 from __future__ import annotations

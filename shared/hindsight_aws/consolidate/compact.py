@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.consolidate.policy import policy_of
 from hindsight_aws.consolidate.ports import ConsolidationPorts
 from hindsight_aws.consolidate.round import Round, only_requested

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from enum import Enum
 
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.consolidate.compact import compact
 from hindsight_aws.consolidate.generation import Aside, Concluded, conclude
 from hindsight_aws.consolidate.ports import ConsolidationPorts

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.consolidate.policy import policy_of
 from hindsight_aws.consolidate.ports import ConsolidationPorts
 from hindsight_aws.consolidate.rebuild import Wanted, begin
@@ -17,6 +17,7 @@ from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import ScopeId
 from hindsight_aws.model.scope import ScopeAddress
 from hindsight_aws.model.strategy import Policy
+from hindsight_aws.operations.written import mark_written
 from hindsight_aws.ports.consolidation import ScopeLease
 from hindsight_aws.ports.rebuilds import Ending, Shadow, Standing
 from hindsight_aws.ports.store import Transaction
@@ -44,7 +45,7 @@ def lock_for_turn(tx: Transaction, where: ScopeAddress, lease: ScopeLease, polic
     """Locks what `take_turn` may need, before the scope whose lease is renewed: facts, and the other generation."""
     if lease.rebuilds is not None:
         tx.rebuilds.keep_new_facts(where.bank_id, where.scope_id)
-        tx.rebuilds.hold(where.bank_id, where.scope_id)
+        tx.rebuilds.lock(where.bank_id, where.scope_id)
         return
     standing = tx.rebuilds.standing(where.bank_id, where.scope_id)
     if standing is not None and _begins(standing, policy):
@@ -103,7 +104,7 @@ def conclude(ports: ConsolidationPorts, where: ScopeAddress, lease: ScopeLease) 
             return Concluded.AGAIN
         tx.rebuilds.finish(where.bank_id)
         reached("consolidate.before_swap_commit")
-    # Operations are locked before work: whoever cancels one holds it when it comes to the work that is swapped here.
+    # Operations are locked before work: whoever cancels one locked it before it comes to the work that is swapped here.
     with ports.store.transaction(where.tenant_id) as tx:
         is_heard = tx.consolidation.finish_operations(where.bank_id)
     if is_heard:
@@ -118,8 +119,7 @@ def _is_swapped(
     days = ports.settings.hindsight_api_sealed_retention_days
     if not tx.rebuilds.swap(where.bank_id, lease, policy.hash, days):
         return False
-    tx.reflect.forget_answers(where.bank_id)
-    tx.memories.touch_bank(where.bank_id, None)
+    mark_written(tx, where.bank_id)
     return True
 
 

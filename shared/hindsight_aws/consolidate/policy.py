@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 
-from hindsight_aws.banks.config import BankConfig, server_defaults
+from hindsight_aws.configuration.config import BankConfig, server_defaults
 from hindsight_aws.model.strategy import BankPolicy, Policy, parse, parse_limits, policy_for
 from hindsight_aws.settings import Settings
 

@@ -18,7 +18,7 @@ _MOST_PATTERNS_TRIED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class HeldScope:
+class CountedScope:
     """A scope and how many observations it holds."""
 
     tags: tuple[str, ...]
@@ -29,7 +29,7 @@ class HeldScope:
 class _Handled:
     """A scope, which rules of each strategy hit it, and the strategy that claims it (None: the bank's own values)."""
 
-    scope: HeldScope
+    scope: CountedScope
     hits: tuple[tuple[bool, ...], ...]
     winner: int | None
 
@@ -50,7 +50,7 @@ def scopes_read(strategies: Sequence[Strategy]) -> int:
 
 
 def preview(
-    strategies: Sequence[Strategy], scopes: Sequence[HeldScope], sample_limit: int, *, complete: bool
+    strategies: Sequence[Strategy], scopes: Sequence[CountedScope], sample_limit: int, *, complete: bool
 ) -> dict[str, object]:
     """Which strategy and rule hit which of the scopes, and which strategy handles each.
 
@@ -71,7 +71,7 @@ def preview(
     }
 
 
-def _handled(strategies: Sequence[Strategy], scope: HeldScope) -> _Handled:
+def _handled(strategies: Sequence[Strategy], scope: CountedScope) -> _Handled:
     hits = tuple(tuple(rule.matches(scope.tags) for rule in strategy.rules) for strategy in strategies)
     claims = (place for place, strategy in enumerate(strategies) if strategy.is_active and any(hits[place]))
     return _Handled(scope, hits, next(claims, None))

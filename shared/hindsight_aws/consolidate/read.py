@@ -5,9 +5,11 @@ Called by the drain; calls the store, batch and budget.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
 
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.consolidate.batch import choose
 from hindsight_aws.consolidate.budget import pool, within
 from hindsight_aws.consolidate.generation import Aside, lock_for_turn, take_turn
@@ -54,31 +56,59 @@ def read_round(
         if aside is not None:
             return aside
         size = max(1, config.consolidation_llm_batch_size)
-        due = tx.consolidation.pending_facts(
-            where.bank_id, where.scope_id, size * _READ_AHEAD, requested_only=by_request
-        )
-        batch = choose(_affordable(tx, where, due, ports.settings.hindsight_consolidation_max_calls), size)
-        if not batch:
-            return None
-        if tx.consolidation.was_cancelled(where.bank_id, lease):
+        batch, spent = _due(ports, tx, where, size, requested_only=by_request)
+        if batch and tx.consolidation.was_cancelled(where.bank_id, lease):
             raise WorkCancelled("the consolidation was cancelled")
-        per_fact = [row.fact.id for row in batch]
-        related = tx.consolidation.related(where.bank_id, where.scope_id, per_fact, _RELATED_PER_FACT)
-        candidates = list(dict.fromkeys(found for ranked in related for found in ranked))
-        observations = {o.id: o for o in tx.consolidation.shown(where.bank_id, where.scope_id, candidates)}
+        beside = _beside(tx, where, batch)
         room = _room(tx, where, policy)
-    tokens = {observation_id: count_tokens(o.text) for observation_id, o in observations.items()}
-    chosen = pool(related, tokens, ports.settings.hindsight_api_consolidation_max_tokens)
-    shown = _budgeted([observations[observation_id] for observation_id in chosen], policy)
+    _give_up(ports, where, spent)
+    if not batch:
+        return None
+    shown = beside.shown(ports.settings.hindsight_api_consolidation_max_tokens, policy)
     return Round(ports, where, lease, bank, policy, batch, shown, room, size, has_time)
 
 
-def _affordable(tx: Transaction, where: ScopeAddress, due: Sequence[PendingFact], most: int) -> list[PendingFact]:
-    """The facts that may be asked about once more; the others, whose workers never came back, fail."""
-    spent = [row.work_id for row in due if row.calls >= most]
+def _due(
+    ports: ConsolidationPorts, tx: Transaction, where: ScopeAddress, size: int, *, requested_only: bool
+) -> tuple[list[PendingFact], list[UUID]]:
+    """The facts to ask about next, and the work of those that were asked about as often as they may be."""
+    due = tx.consolidation.pending_facts(
+        where.bank_id, where.scope_id, size * _READ_AHEAD, requested_only=requested_only
+    )
+    spent = [row.work_id for row in due if row.calls >= ports.settings.hindsight_consolidation_max_calls]
+    return choose([row for row in due if row.work_id not in spent], size), spent
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What is believed already: the observations near each fact of the batch, best first."""
+
+    related: Sequence[Sequence[UUID]]
+    observations: Mapping[UUID, ShownObservation]
+
+    def shown(self, per_fact: int, policy: Policy) -> list[ShownObservation]:
+        """Those that fit `per_fact` tokens for each fact, with the sources that the policy has room for."""
+        tokens = {observation_id: count_tokens(o.text) for observation_id, o in self.observations.items()}
+        chosen = [self.observations[observation_id] for observation_id in pool(self.related, tokens, per_fact)]
+        return within(chosen, policy.source_facts_max_tokens, policy.source_facts_max_tokens_per_observation)
+
+
+def _beside(tx: Transaction, where: ScopeAddress, batch: Sequence[PendingFact]) -> _Beside:
+    facts = [row.fact.id for row in batch]
+    related = tx.consolidation.related(where.bank_id, where.scope_id, facts, _RELATED_PER_FACT)
+    candidates = list(dict.fromkeys(found for ranked in related for found in ranked))
+    return _Beside(related, {o.id: o for o in tx.consolidation.shown(where.bank_id, where.scope_id, candidates)})
+
+
+def _give_up(ports: ConsolidationPorts, where: ScopeAddress, spent: Sequence[UUID]) -> None:
+    """Fails the facts whose workers never came back, as often as they may be asked about.
+
+    Not in one transaction with a shadow's turn, which comes to its operation after the work that it locks.
+    """
     if spent:
-        tx.consolidation.give_up(where.bank_id, spent, _GIVEN_UP.format(most))
-    return [row for row in due if row.calls < most]
+        error = _GIVEN_UP.format(ports.settings.hindsight_consolidation_max_calls)
+        with ports.store.transaction(where.tenant_id) as tx:
+            tx.consolidation.give_up(where.bank_id, spent, error)
 
 
 def _room(tx: Transaction, where: ScopeAddress, policy: Policy) -> int | None:
@@ -86,7 +116,3 @@ def _room(tx: Transaction, where: ScopeAddress, policy: Policy) -> int | None:
     if policy.max_observations <= 0:
         return None if policy.max_observations < 0 else 0
     return max(0, policy.max_observations - tx.consolidation.count_observations(where.bank_id, where.scope_id))
-
-
-def _budgeted(observations: Sequence[ShownObservation], policy: Policy) -> list[ShownObservation]:
-    return within(observations, policy.source_facts_max_tokens, policy.source_facts_max_tokens_per_observation)

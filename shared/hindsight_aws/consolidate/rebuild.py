@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from hindsight_aws.access import bank_not_found, require, require_bank, require_whole_bank
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.consolidate.estimate import Estimate, estimate
 from hindsight_aws.consolidate.policy import policies_of, server_policy
 from hindsight_aws.consolidate.ports import ConsolidationPorts
@@ -21,6 +21,7 @@ from hindsight_aws.model.operation import POLICY_REBUILD, NewOperation
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.scope import Scope
 from hindsight_aws.model.strategy import Policy
+from hindsight_aws.operations.again import again
 from hindsight_aws.ports.rebuilds import Opening, WrittenScope
 from hindsight_aws.ports.store import Store, Transaction
 from hindsight_aws.settings import Settings
@@ -124,12 +125,27 @@ def rebuild(
     `dry_run` says what that would do, and neither writes nor asks a model.
 
     Guarantees: what is there is read until the new generation is whole.
-    Raises: NotFound, AccessDenied; Conflict when the bank makes no observations.
+    Raises: NotFound, AccessDenied; Conflict when the bank makes no observations; WorkRaced when others came in between
+    each time.
     """
     require_bank(principal, external_id)
     require(principal, Permission.ADMIN)
     require_whole_bank(principal)
     asked = None if scopes is None else {Scope.of(tags).tags for tags in scopes}
+    bank_id, shadows, done = again(lambda: _rebuild(ports, principal, external_id, asked, dry_run=dry_run))
+    ports.wakeups.wake_scopes(principal.tenant_id, bank_id, shadows)
+    return done
+
+
+def _rebuild(
+    ports: ConsolidationPorts,
+    principal: Principal,
+    external_id: str,
+    asked: set[tuple[str, ...]] | None,
+    *,
+    dry_run: bool,
+) -> tuple[BankId, Sequence[ScopeId], Rebuilding]:
+    """The bank, the shadows to wake, and what the rebuild came to: what is written down in one transaction."""
     with ports.store.transaction(principal.tenant_id) as tx:
         bank = tx.banks.find(external_id)
         if bank is None:
@@ -145,10 +161,9 @@ def rebuild(
         begun = Begun(None, ())
         if not dry_run:
             begun = begin(tx, bank.bank_id, [_wanted(*pair) for pair in chosen], subject=principal.subject)
-    ports.wakeups.wake_scopes(principal.tenant_id, bank.bank_id, begun.shadows)
     already = tuple(scope.tags for scope in named if scope.is_rebuilding)
     unknown = tuple(sorted((asked or set()) - {scope.tags for scope in named}))
-    return Rebuilding(begun.operation_id, planned, already, unknown)
+    return bank.bank_id, begun.shadows, Rebuilding(begun.operation_id, planned, already, unknown)
 
 
 def _scopes(tx: Transaction, bank_id: BankId) -> Iterator[WrittenScope]:

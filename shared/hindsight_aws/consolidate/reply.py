@@ -1,8 +1,7 @@
 """Reads the model's `revise_observations` input strictly: shapes and types, nothing about meaning.
 
-Pure.  Called by consolidate/drain.py.  Forgives only what costs nothing: a lone id where a list is asked for, `id` for
-`observation_id` in a
-delete, nulls for absent lists.
+Pure.  Called by ask.py and check.py.  Forgives only what costs nothing: a lone id where a list is asked for, `id` for
+`observation_id` in a delete, nulls for absent lists.
 """
 
 from __future__ import annotations

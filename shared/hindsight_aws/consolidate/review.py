@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from hindsight_aws.banks.config import BankConfig
+from hindsight_aws.configuration.config import BankConfig
 from hindsight_aws.model.globs import can_match, covers, example
 from hindsight_aws.model.strategy import FIELD, ScopeLimit, ScopeRule, Strategy, parse, parse_limits
 

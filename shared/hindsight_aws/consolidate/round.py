@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID, uuid4
 
-from hindsight_aws.banks.config import BankConfig, resolve
+from hindsight_aws.configuration.config import BankConfig, resolve
 from hindsight_aws.consolidate.ask import (
     Caller,
     Judgement,
@@ -128,7 +128,7 @@ class Round:
     def neighbours(self, vectors: Sequence[Sequence[float]]) -> list[list[Neighbour]]:
         at_least = self.ports.settings.hindsight_api_consolidation_dedup_threshold
         with self.ports.store.transaction(self.where.tenant_id) as tx:
-            tx.vectors.hold(self.where.bank_id, self._embedder.model)
+            tx.vectors.lock_shared(self.where.bank_id, self._embedder.model)
             return tx.consolidation.neighbours(
                 self.where.bank_id, self.where.scope_id, vectors, at_least, _DUPLICATES_PROBED
             )
@@ -230,7 +230,7 @@ class Round:
             facts={row.fact.id: row.fact.version for row in self.batch},
         )
         with self.ports.store.transaction(self.where.tenant_id) as tx:
-            tx.vectors.hold(self.where.bank_id, self._embedder.model)
+            tx.vectors.lock_shared(self.where.bank_id, self._embedder.model)
             tx.observations.apply(self.where.bank_id, self.lease, application)
             bank = tx.banks.by_id(self.where.bank_id)
             if bank is None or policy_of(resolve(self.ports.settings, bank.overrides), self.lease.tags) != self.policy:
@@ -275,7 +275,7 @@ class Round:
             is_ours = tx.consolidation.renew_lease(self.where.bank_id, self.lease, seconds)
             is_cancelled = is_ours and tx.consolidation.was_cancelled(self.where.bank_id, self.lease)
             if begins_call:
-                tx.vectors.hold(self.where.bank_id, self._embedder.model)
+                tx.vectors.lock_shared(self.where.bank_id, self._embedder.model)
             if begins_call and is_ours and not is_cancelled and not is_bounded:
                 tx.consolidation.begin_call(self.where.bank_id, [row.work_id for row in self.batch])
         if not is_ours:

@@ -5,17 +5,18 @@ Called by the API; calls ports/runs and, outside any transaction, the embedder.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
 from hindsight_aws.access import bank_not_found, require, require_bank, require_whole_bank
 from hindsight_aws.consolidate.ports import ConsolidationPorts
-from hindsight_aws.errors import Conflict, LeaseHeld, NotFound, VectorsReplaced, WorkRaced, WorkSuperseded
+from hindsight_aws.errors import Conflict, LeaseHeld, NotFound, WorkRaced, WorkSuperseded
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.ids import RunId, ScopeId
 from hindsight_aws.model.principal import Permission, Principal
+from hindsight_aws.operations.again import again
+from hindsight_aws.operations.written import mark_written
 from hindsight_aws.ports.consolidation import ScopeLease
 from hindsight_aws.ports.model_gateway import Embedder, ModelUsage, serving
 from hindsight_aws.ports.runs import Restored, Trace
@@ -49,19 +50,12 @@ def revert(ports: ConsolidationPorts, principal: Principal, external_id: str, ru
     require_bank(principal, external_id)
     require(principal, Permission.ADMIN)
     require_whole_bank(principal)
-    for pause_s in _PAUSES_S:
-        try:
-            return _attempt(ports, principal, external_id, run_id, retry=retry)
-        except VectorsReplaced:
-            raise
-        except (LeaseHeld, WorkSuperseded, WorkRaced):
-            time.sleep(pause_s)
-    try:
-        return _attempt(ports, principal, external_id, run_id, retry=retry)
-    except VectorsReplaced:
-        raise
-    except (WorkSuperseded, WorkRaced):
-        raise Conflict("The observations of this run are being changed by others; nothing was reverted") from None
+    return again(
+        lambda: _attempt(ports, principal, external_id, run_id, retry=retry),
+        passing=(LeaseHeld, WorkSuperseded, WorkRaced),
+        pauses_s=_PAUSES_S,
+        refusal="The observations of this run are being changed by others; nothing was reverted",
+    )
 
 
 def _attempt(
@@ -99,10 +93,9 @@ def _undo(
         embedder = serving(ports.embedder, bank.embedding_model)
         restored = _restored(embedder, trace, usage)
         with ports.store.transaction(principal.tenant_id) as tx:
-            tx.vectors.hold(bank_id, embedder.model)
+            tx.vectors.lock_shared(bank_id, embedder.model)
             reopened = tx.runs.undo(bank_id, lease, run_id, trace, restored, retry=retry)
-            tx.reflect.forget_answers(bank_id)
-            tx.memories.touch_bank(bank_id, None)
+            mark_written(tx, bank_id)
     finally:
         with ports.store.transaction(principal.tenant_id) as tx:
             tx.consolidation.release_lease(bank_id, lease, even_if_woken=True)

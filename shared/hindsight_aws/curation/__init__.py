@@ -1,6 +1,6 @@
 """Curation: what people do to memories by hand: edit, invalidate, revert, delete, clear.
 
-Called by the API and by tools; calls screening, entities, the embedder and the store.
+Called by the API; calls screening, entities, the embedder and the store.
 """
 
 from hindsight_aws.curation.clear import clear_memories, clear_observations, clear_observations_of, clear_scope

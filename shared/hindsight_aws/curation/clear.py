@@ -1,6 +1,6 @@
 """Clears what a bank remembers: all, one type, its observations, those of one scope, or what rests on one fact.
 
-Called by the API and by tools.  Large banks are cleared a slice per transaction: what is done stays done.
+Called by the API.  Large banks are cleared a slice per transaction: what is done stays done.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from uuid import UUID
 
 from hindsight_aws.access import bank_not_found, require, require_whole_bank, sees_bank, sight
 from hindsight_aws.curation.ports import CurationPorts
-from hindsight_aws.curation.settle import mark_written, wake
+from hindsight_aws.curation.settle import wake
 from hindsight_aws.curation.sight import known, may_correct, until_settled
 from hindsight_aws.errors import NotFound
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.ids import ScopeId
 from hindsight_aws.model.principal import FACT_TYPES, Permission, Principal
 from hindsight_aws.model.scope import Scope
+from hindsight_aws.operations.written import mark_written
 from hindsight_aws.ports.curation import Cleared
 from hindsight_aws.ports.store import Transaction
 
@@ -50,7 +51,7 @@ def clear_memories(ports: CurationPorts, principal: Principal, bank: str, fact_t
         gone += _slices(ports, principal, found, lambda tx: tx.curation.clear_facts(found.bank_id, raw, SLICE))
         with ports.store.transaction(principal.tenant_id) as tx:
             tx.curation.clear_archive(found.bank_id, raw)
-            mark_written(tx, found)
+            mark_written(tx, found.bank_id)
     return gone
 
 
@@ -70,7 +71,7 @@ def clear_observations(ports: CurationPorts, principal: Principal, bank: str) ->
     )
     with ports.store.transaction(principal.tenant_id) as tx:
         tx.curation.reopen_all(found.bank_id)
-        mark_written(tx, found)
+        mark_written(tx, found.bank_id)
     return gone
 
 
@@ -100,7 +101,7 @@ def clear_scope(ports: CurationPorts, principal: Principal, bank: str, tags: Seq
     )
     with ports.store.transaction(principal.tenant_id) as tx:
         tx.curation.reopen_all(found.bank_id, ids[0])
-        mark_written(tx, found)
+        mark_written(tx, found.bank_id)
     return gone
 
 
@@ -126,7 +127,7 @@ def _clear_observations_of(ports: CurationPorts, principal: Principal, bank: str
         if seen.fact.fact_type == "observation" or seen.fact.state == "invalidated":
             return 0
         gone, scopes = tx.curation.clear_observations_of(seen.bank.bank_id, seen.fact)
-        mark_written(tx, seen.bank)
+        mark_written(tx, seen.bank.bank_id)
     wake(ports, principal.tenant_id, seen.bank, scopes)
     return gone
 
@@ -161,5 +162,5 @@ def _slice(ports: CurationPorts, principal: Principal, bank: Bank, clear: Callab
     with ports.store.transaction(principal.tenant_id) as tx:
         cleared = clear(tx)
         if cleared.memories:
-            mark_written(tx, bank)
+            mark_written(tx, bank.bank_id)
         return cleared

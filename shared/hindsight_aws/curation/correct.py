@@ -1,4 +1,4 @@
-"""Corrects one memory by hand: edits it, takes it out of use, or puts it back.  Called by the API and by tools."""
+"""Corrects one memory by hand: edits it, takes it out of use, or puts it back.  Called by the API."""
 
 from __future__ import annotations
 

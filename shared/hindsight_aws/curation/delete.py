@@ -1,4 +1,4 @@
-"""Takes a fact out for good, valid or archived.  Called by the API and by tools; calls the store."""
+"""Takes a fact out for good, valid or archived.  Called by the API; calls the store."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from hindsight_aws.curation.ports import CurationPorts
-from hindsight_aws.curation.settle import mark_written, wake
+from hindsight_aws.curation.settle import wake
 from hindsight_aws.curation.sight import Known, known, may_correct, until_settled
 from hindsight_aws.errors import InvalidRequest
 from hindsight_aws.model.ids import ScopeId
 from hindsight_aws.model.principal import Principal
+from hindsight_aws.operations.written import mark_written
 
 
 def delete_fact(ports: CurationPorts, principal: Principal, bank: str, memory_id: UUID) -> None:
@@ -38,5 +39,5 @@ def _delete(ports: CurationPorts, principal: Principal, bank: str, memory_id: UU
                 "its scope with DELETE /observations?scope=."
             )
         scopes = tx.curation.delete(seen.bank.bank_id, seen.fact)
-        mark_written(tx, seen.bank)
+        mark_written(tx, seen.bank.bank_id)
         return seen, scopes

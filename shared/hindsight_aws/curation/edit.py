@@ -10,13 +10,14 @@ from hindsight_aws.access import sight
 from hindsight_aws.curation.indexing import index, paid
 from hindsight_aws.curation.ports import CurationPorts
 from hindsight_aws.curation.requests import Edit
-from hindsight_aws.curation.settle import mark_written, wake
+from hindsight_aws.curation.settle import wake
 from hindsight_aws.curation.sight import Known, known
 from hindsight_aws.entities import FactNames, merged, resolve
 from hindsight_aws.errors import AccessDenied, InvalidField, InvalidRequest
 from hindsight_aws.model.entity import EntityName, ResolvedEntity, name_key
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.screening import Screening
+from hindsight_aws.operations.written import mark_written
 from hindsight_aws.ports.curation import FactAsKnown, Rewrite
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.screening import ledger_lines, policy_of, screen_fields
@@ -50,10 +51,10 @@ def edit_fact(ports: CurationPorts, principal: Principal, bank: str, memory_id: 
     indexing, costs = index(ports, principal, seen.bank, planned.fact, named, list(dict.fromkeys(called)))
     bank_id = seen.bank.bank_id
     with paid(ports, principal, costs), ports.store.transaction(principal.tenant_id) as tx:
-        tx.vectors.hold(bank_id, indexing.embedding_model)
+        tx.vectors.lock_shared(bank_id, indexing.embedding_model)
         scopes = tx.curation.rewrite(bank_id, Rewrite(planned.fact, indexing, planned.entities))
         tx.usage.record([*costs, *ledger_lines(planned.screening, principal.subject, bank_id, None)])
-        mark_written(tx, seen.bank, indexing.embedding_model)
+        mark_written(tx, seen.bank.bank_id, indexing.embedding_model)
     wake(ports, principal.tenant_id, seen.bank, scopes)
 
 

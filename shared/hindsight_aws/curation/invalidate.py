@@ -6,12 +6,13 @@ from uuid import UUID
 
 from hindsight_aws.curation.indexing import index, paid
 from hindsight_aws.curation.ports import CurationPorts
-from hindsight_aws.curation.settle import mark_written, wake
+from hindsight_aws.curation.settle import wake
 from hindsight_aws.curation.sight import known
 from hindsight_aws.entities import FactNames, resolve
 from hindsight_aws.errors import InvalidRequest
 from hindsight_aws.model.ids import ScopeId
 from hindsight_aws.model.principal import Principal
+from hindsight_aws.operations.written import mark_written
 from hindsight_aws.screening import policy_of, redacted
 
 
@@ -29,9 +30,9 @@ def invalidate_fact(ports: CurationPorts, principal: Principal, bank: str, memor
         if reason is not None:
             why = redacted(policy_of(ports.settings, seen.bank, None), reason, "reason")
         if seen.fact.state == "valid":
-            tx.vectors.hold(seen.bank.bank_id, None)
+            tx.vectors.lock_shared(seen.bank.bank_id, None)
             scopes = tx.curation.archive(seen.bank.bank_id, seen.fact, why)
-            mark_written(tx, seen.bank)
+            mark_written(tx, seen.bank.bank_id)
         elif why is not None:
             tx.curation.give_reason(seen.bank.bank_id, seen.fact, why)
     if seen.fact.state == "valid":
@@ -53,8 +54,8 @@ def revert_fact(ports: CurationPorts, principal: Principal, bank: str, memory_id
     names = [entity.name for entity in entities]
     indexing, costs = index(ports, principal, seen.bank, fact, names, names)
     with paid(ports, principal, costs), ports.store.transaction(principal.tenant_id) as tx:
-        tx.vectors.hold(bank_id, indexing.embedding_model)
+        tx.vectors.lock_shared(bank_id, indexing.embedding_model)
         scopes = tx.curation.restore(bank_id, fact, indexing, entities, seen.scopes)
         tx.usage.record(costs)
-        mark_written(tx, seen.bank, indexing.embedding_model)
+        mark_written(tx, seen.bank.bank_id, indexing.embedding_model)
     wake(ports, principal.tenant_id, seen.bank, scopes)

@@ -1,4 +1,4 @@
-"""What somebody may ask of one memory.  Made by the API and by tools; cleaned and checked here, pure."""
+"""What somebody may ask of one memory.  Made by the API; cleaned and checked here, pure."""
 
 from __future__ import annotations
 

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from hindsight_aws.access import require, require_scopes, sees_bank, sight
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.curation.ports import CurationPorts
-from hindsight_aws.errors import Conflict, NotFound, VectorsReplaced, WorkRaced, WorkSuperseded
+from hindsight_aws.errors import NotFound, WorkRaced, WorkSuperseded
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.scope import Scope, resolve_scopes
+from hindsight_aws.operations.again import again
 from hindsight_aws.ports.curation import FactAsKnown
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain.intake.accepted import scopes_from_json
 
 Done = TypeVar("Done")
-_MOST_TRIES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,8 @@ def until_settled(attempt: Callable[[], Done]) -> Done:
 
     Raises: Conflict when it never gets through; VectorsReplaced, at once, while the bank's vectors are being replaced.
     """
-    for _ in range(_MOST_TRIES):
-        try:
-            return attempt()
-        except (WorkSuperseded, WorkRaced) as raced:
-            if isinstance(raced, VectorsReplaced) and raced.until is not None:
-                raise
-            continue
-    raise Conflict("The memory is being changed by somebody else; nothing was changed, try again")
+    return again(
+        attempt,
+        passing=(WorkSuperseded, WorkRaced),
+        refusal="The memory is being changed by somebody else; nothing was changed, try again",
+    )

@@ -51,13 +51,13 @@ def update(store: Store, principal: Principal, bank: str, directive_id: UUID, ch
     absent = directive_not_found(directive_id)
     with store.transaction(principal.tenant_id) as tx:
         found = _bank(tx, principal, bank, absent)
-        held = tx.directives.hold(found.bank_id, sight(principal).tags, directive_id)
-        if held is None:
+        locked = tx.directives.lock(found.bank_id, sight(principal).tags, directive_id)
+        if locked is None:
             raise absent
-        before = DirectiveText(held.name, held.content, held.priority, held.is_active, held.tags)
+        before = DirectiveText(locked.name, locked.content, locked.priority, locked.is_active, locked.tags)
         after = checked(principal, _changed(before, change))
         if after == before:
-            return held
+            return locked
         saved = tx.directives.save(found.bank_id, directive_id, after)
         tx.reflect.forget_answers(found.bank_id)
         return saved
@@ -69,7 +69,7 @@ def delete(store: Store, principal: Principal, bank: str, directive_id: UUID) ->
     absent = directive_not_found(directive_id)
     with store.transaction(principal.tenant_id) as tx:
         found = _bank(tx, principal, bank, absent)
-        if tx.directives.hold(found.bank_id, sight(principal).tags, directive_id) is None:
+        if tx.directives.lock(found.bank_id, sight(principal).tags, directive_id) is None:
             raise absent
         tx.directives.delete(found.bank_id, directive_id)
         tx.reflect.forget_answers(found.bank_id)

@@ -1,6 +1,6 @@
 """Documents after they were retained: deleted, labelled otherwise, made again from their own text.
 
-Called by the API and by tools; calls retain and the store ports.
+Called by the API; calls retain and the store ports.
 """
 
 from __future__ import annotations

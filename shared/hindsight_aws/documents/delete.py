@@ -1,4 +1,4 @@
-"""Deletes a document with everything that came of it.  Called by the API and by tools; calls the store ports."""
+"""Deletes a document with everything that came of it.  Called by the API; calls the store ports."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hindsight_aws.documents.ports import DocumentPorts
 from hindsight_aws.documents.sight import absent, bank_to_change
 from hindsight_aws.documents.waking import wake_scopes
 from hindsight_aws.model.principal import Principal
+from hindsight_aws.operations.written import mark_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,7 @@ def delete_document(ports: DocumentPorts, principal: Principal, bank: str, docum
         removed = tx.documents.remove(found.bank_id, document_sight(principal), document)
         if removed is None:
             raise absent()
-        tx.reflect.forget_answers(found.bank_id)
-        tx.memories.touch_bank(found.bank_id, None)
+        mark_written(tx, found.bank_id)
     wake_scopes(ports, principal, found, removed.reopened)
     if removed.operations:
         ports.wakeups.wake_operations(principal.tenant_id, removed.operations)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hindsight_aws.access import document_sight, require_scopes, require_tags
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.documents.ports import DocumentPorts
 from hindsight_aws.documents.sight import absent, bank_to_change, tags_of
 from hindsight_aws.documents.waking import wake_scopes
@@ -14,6 +14,7 @@ from hindsight_aws.errors import InvalidField
 from hindsight_aws.model.ids import BankId, ScopeId
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.scope import ObservationScopes, TooManyScopes, resolve_scopes
+from hindsight_aws.operations.written import mark_written
 from hindsight_aws.ports.documents import DocumentEvent, StoredDocument
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain.intake.accept import check_scopes
@@ -51,7 +52,7 @@ def patch_document(ports: DocumentPorts, principal: Principal, bank: str, docume
         named = patch.observation_scopes if isinstance(patch.observation_scopes, tuple) else ()
         labels = {"tags": tags or (), "observation_scopes": [tag for entry in named for tag in entry]}
         refuse_labels(policy_of(ports.settings, found, None), labels)
-        stored = tx.documents.hold(found.bank_id, document_sight(principal), document)
+        stored = tx.documents.lock(found.bank_id, document_sight(principal), document)
         if stored is None:
             raise absent()
         parts = _changed(stored, tags, scopes)
@@ -64,8 +65,7 @@ def patch_document(ports: DocumentPorts, principal: Principal, bank: str, docume
         tx.documents.relabel(found.bank_id, stored.document_id, new_tags, {**stored.retain_params, "parts": [*parts]})
         reopened = _relabel_facts(tx, found.bank_id, stored, parts, volatile)
         tx.documents.note(found.bank_id, [DocumentEvent(stored.document_id, "retag")])
-        tx.reflect.forget_answers(found.bank_id)
-        tx.memories.touch_bank(found.bank_id, None)
+        mark_written(tx, found.bank_id)
     wake_scopes(ports, principal, found, reopened)
 
 

@@ -12,15 +12,14 @@ from typing import Final
 from uuid import uuid4
 
 from hindsight_aws.access import require, require_bank, require_folder, sees_bank
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.errors import AccessDenied, InvalidRequest
 from hindsight_aws.knowledge.read import look_up
 from hindsight_aws.knowledge.tree import Tree, node_not_found, tree_in_sight
-from hindsight_aws.mental_models.check import checked_changes
 from hindsight_aws.mental_models.manage import (
-    Asking,
     ModelChanges,
     ModelRequest,
+    QueuedRefresh,
     ask,
     change,
     name_taken,
@@ -29,13 +28,13 @@ from hindsight_aws.mental_models.manage import (
     require_room,
 )
 from hindsight_aws.mental_models.manage import delete as delete_models
-from hindsight_aws.mental_models.ports import ModelsDoor
+from hindsight_aws.mental_models.ports import PagesDoor
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.ids import BankId, OperationId
 from hindsight_aws.model.knowledge import KnowledgeNode
 from hindsight_aws.model.mental_model import MentalModel
 from hindsight_aws.model.principal import Permission, Principal
-from hindsight_aws.model.trigger import Creator, Trigger, patched, trigger_to_json
+from hindsight_aws.model.trigger import Creator, Trigger, checked_changes, patched, trigger_to_json
 from hindsight_aws.ports.mental_models import ModelView
 from hindsight_aws.ports.store import Transaction
 
@@ -90,7 +89,7 @@ class NewPage:
     """A page that was made, with the refresh that writes its first text."""
 
     node_id: str
-    asking: Asking
+    asking: QueuedRefresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ class Changed:
     operation_id: OperationId | None = None
 
 
-def create_folder(door: ModelsDoor, principal: Principal, bank: str, name: str, parent_id: str | None) -> KnowledgeNode:
+def create_folder(door: PagesDoor, principal: Principal, bank: str, name: str, parent_id: str | None) -> KnowledgeNode:
     """Writes an empty folder; an unknown bank is made.
 
     Raises: AccessDenied; NotFound for a bank the key does not cover; InvalidRequest for a parent that is no folder in
@@ -124,7 +123,7 @@ def create_folder(door: ModelsDoor, principal: Principal, bank: str, name: str, 
     return folder
 
 
-def create_page(door: ModelsDoor, principal: Principal, bank: str, request: PageRequest) -> NewPage:
+def create_page(door: PagesDoor, principal: Principal, bank: str, request: PageRequest) -> NewPage:
     """Writes a page without text, its mental model, and its first refresh; an unknown bank is made.
 
     Guarantees: all of it or nothing.
@@ -168,7 +167,7 @@ def page_trigger(default: Mapping[str, object], sent: Mapping[str, object]) -> T
     return trigger
 
 
-def change_node(door: ModelsDoor, principal: Principal, bank: str, node_id: str, changes: NodeChanges) -> Changed:
+def change_node(door: PagesDoor, principal: Principal, bank: str, node_id: str, changes: NodeChanges) -> Changed:
     """Renames and moves a node, and changes what a page is written from; a new question asks for a refresh.
 
     Guarantees: all of it or nothing; a page's mental model has its name.
@@ -212,7 +211,7 @@ def delete_node(tx: Transaction, principal: Principal, bank_id: BankId, node_id:
 
 
 def _held_tree(tx: Transaction, principal: Principal, bank_id: BankId) -> Tree:
-    tx.knowledge.hold(bank_id)
+    tx.knowledge.lock_tree(bank_id)
     return tree_in_sight(tx, principal, bank_id)
 
 
@@ -239,25 +238,25 @@ def _change_folder(
 
 
 def _change_page(
-    door: ModelsDoor, tx: Transaction, principal: Principal, bank: Bank, after: KnowledgeNode, changes: NodeChanges
+    door: PagesDoor, tx: Transaction, principal: Principal, bank: Bank, after: KnowledgeNode, changes: NodeChanges
 ) -> OperationId | None:
     """Changes the page and its mental model, locked after the refreshes of the model and before the page."""
     if after.page_id is None:
         raise AssertionError("a folder is no page")
     tx.refreshes.open(bank.bank_id, after.page_id)
-    held = tx.mental_models.hold(bank.bank_id, after.page_id)
-    if held is None:
+    locked = tx.mental_models.lock(bank.bank_id, after.page_id)
+    if locked is None:
         raise node_not_found(after.id)
     if not tx.knowledge.change(bank.bank_id, after):
         raise name_taken(after.name)
-    change(tx, principal, bank.bank_id, held, changes.model, door.clock.now())
-    if changes.model.source_query is None or changes.model.source_query == held.source_query:
+    change(tx, principal, bank.bank_id, locked, changes.model, door.clock.now())
+    if changes.model.source_query is None or changes.model.source_query == locked.source_query:
         return None
     require_model(door)
-    return _asked_anew(door, tx, bank, principal, held)
+    return _asked_anew(door, tx, bank, principal, locked)
 
 
-def _asked_anew(door: ModelsDoor, tx: Transaction, bank: Bank, principal: Principal, held: MentalModel) -> OperationId:
+def _asked_anew(door: PagesDoor, tx: Transaction, bank: Bank, principal: Principal, held: MentalModel) -> OperationId:
     model = tx.mental_models.find(bank.bank_id, held.page_id)
     if model is None:
         raise AssertionError("a model that is held is there")

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from hindsight_aws.access import PageSight, bank_not_found, page_sight, require, require_bank
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.errors import ModelError, ModelThrottled
 from hindsight_aws.knowledge.ports import SearchPorts
 from hindsight_aws.model.bank import Bank

@@ -72,7 +72,7 @@ def _work_off(ports: LinkPorts, tenant_id: TenantId, lease: LinkLease, seconds_l
 def _batch(ports: LinkPorts, tenant_id: TenantId, lease: LinkLease) -> tuple[int, int]:
     """How many items were done with and how many put off, in one transaction under the fence."""
     with ports.store.transaction(tenant_id) as tx:
-        if not tx.links.hold_lease(lease):
+        if not tx.links.lock_lease(lease):
             raise _superseded()
         rule = link_rule(ports.settings, tx.memories.count(lease.bank_id))
         facts = tx.links.relink_due(lease.bank_id, rule, AT_ONCE)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from hindsight_aws.model.ids import BankId, DocumentId, OperationId, derived_uuid
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """The uploaded file that a document's text was read from."""
+    """The uploaded file that a document's text was read from; `kept` is its id where its bytes are kept."""
 
     name: str
     content_type: str
+    kept: UUID | None = None
 
 
 def document_id_of(bank_id: BankId, external_id: str) -> DocumentId:

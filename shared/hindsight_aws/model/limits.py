@@ -58,7 +58,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Reserved:
     """The most that calls under way may still cost."""
 
     usd: Decimal = Decimal(0)

@@ -1,6 +1,6 @@
 """What is looked for in text before it is stored, and what a bank's policy does about each find.
 
-Pure; read by banks/ (is the setting well formed?) and by screening/ (what is to be done?).
+Pure; read by configuration/ (is the setting well formed?) and by screening/ (what is to be done?).
 """
 
 from __future__ import annotations

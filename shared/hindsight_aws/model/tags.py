@@ -126,12 +126,12 @@ class TagFilter:
         return any(_is_fuzzy(group) for group in self.groups)
 
 
-def parse_groups(value: object, at: str = "tag_groups", *, stored: bool = False) -> tuple[TagGroup, ...]:
+def parse_groups(value: object, at: str = "tag_groups") -> tuple[TagGroup, ...]:
     """The groups of a request's JSON list.  Raises InvalidField naming the place, as `parse_group`."""
     if not isinstance(value, list):
         raise InvalidField(at, "must be a list of tag groups")
     groups = tuple(_parse(item, f"{at}[{index}]", 1) for index, item in enumerate(value))
-    _check(groups, at, stored)
+    _check(groups, at, stored=False)
     return groups
 
 
@@ -157,7 +157,7 @@ def parse_group(value: object, at: str = "tag_group", *, stored: bool = False) -
     a tree deeper than 8, more than 50 leaves, or more than 200 tags.
     """
     group = _parse(value, at, 1)
-    _check((group,), at, stored)
+    _check((group,), at, stored=stored)
     return group
 
 
@@ -226,7 +226,7 @@ def _parse_leaf(value: Mapping[object, object], at: str) -> TagLeaf:
             raise InvalidField(f"{at}.resolve", "must be `exact` or `fuzzy`")
 
 
-def _check(groups: Sequence[TagGroup], at: str, stored: bool) -> None:
+def _check(groups: Sequence[TagGroup], at: str, *, stored: bool) -> None:
     leaves = [leaf for group in groups for leaf in leaves_of(group)]
     if len(leaves) > MOST_LEAVES:
         raise InvalidField(at, f"has more than {MOST_LEAVES} leaves")

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias
 
+from hindsight_aws.errors import InvalidField
+from hindsight_aws.model.cron import parse
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.tags import TagFilter, TagGroup, TagsMatch, group_to_json, parse_group, parse_groups
@@ -14,7 +16,7 @@ Mode = Literal["full", "delta"]
 Document: TypeAlias = Mapping[str, object]
 """Something in its JSON form."""
 
-
+_CRONS = ("refresh_cron", "full_refresh_cron")
 _STRICT = {TagsMatch.ANY: TagsMatch.ANY_STRICT, TagsMatch.ALL: TagsMatch.ALL_STRICT}
 
 
@@ -105,6 +107,32 @@ def patched(trigger: Trigger, changes: Mapping[str, object]) -> Trigger:
     return changed
 
 
+def checked_changes(changes: Mapping[str, object]) -> dict[str, object]:
+    """What a request says of a trigger, blank schedules taken for none.
+
+    Raises: InvalidField for a schedule that is none, for both ways of being refreshed by itself at once, and for an
+    empty list of types.
+    """
+    given = dict(changes)
+    for name in _CRONS:
+        expression = given.get(name)
+        if isinstance(expression, str):
+            given[name] = " ".join(expression.split()) or None
+            _check_cron(f"trigger.{name}", given[name])
+    if given.get("refresh_cron") is not None and given.get("refresh_after_consolidation") is True:
+        raise InvalidField("trigger", "may have `refresh_after_consolidation` or `refresh_cron`, not both")
+    if given.get("fact_types") == []:
+        raise InvalidField("trigger.fact_types", "must name at least one type, or be null")
+    return given
+
+
+def checked_trigger(trigger: Trigger) -> Trigger:
+    """The trigger, once it is whole.  Raises InvalidField for tags that would have to be guessed at each refresh."""
+    if trigger.tag_groups is not None and TagFilter(trigger.tag_groups).is_fuzzy:
+        raise InvalidField("trigger.tag_groups", "may not hold a leaf with resolve `fuzzy`")
+    return trigger
+
+
 def trigger_to_json(trigger: Trigger) -> dict[str, object]:
     """The trigger's JSON form, every field; `patched` on a new trigger gives back an equal one."""
     return {field.name: _plain(getattr(trigger, field.name)) for field in fields(Trigger)}
@@ -130,6 +158,15 @@ def creator_from_json(document: Mapping[str, object]) -> Creator:
         frozenset(_texts(types)) if isinstance(types, list) else None,
         frozenset(frozenset(_texts(scope)) for scope in scopes) if isinstance(scopes, list) else None,
     )
+
+
+def _check_cron(field: str, expression: object) -> None:
+    if not isinstance(expression, str):
+        return
+    try:
+        parse(expression)
+    except ValueError as wrong:
+        raise InvalidField(field, str(wrong)) from None
 
 
 def _value(name: str, value: object) -> object:

@@ -70,14 +70,14 @@ def watermark(position: datetime, operation_ids: Sequence[OperationId]) -> Water
     return Watermark(position, tuple(operation_ids))
 
 
-def read_watermark(token: str, field: str = "after") -> Watermark:
+def read_watermark(token: str) -> Watermark:
     """What `Watermark.encode` made.  Raises InvalidField for anything else."""
     try:
         packed = urlsafe_b64decode(token.encode("ascii") + b"=" * (-len(token) % 4))
         position = _EPOCH + timedelta(microseconds=int.from_bytes(packed[_POSITION], "big"))
     except (ValueError, OverflowError):
-        raise InvalidField(field, "is not a watermark") from None
+        raise InvalidField("after", "is not a watermark") from None
     ids = [packed[at : at + 16] for at in range(_POSITION.stop, len(packed), 16)]
     if packed[:1] != bytes([_FORM]) or not 1 <= len(ids) <= _MOST_OPERATIONS or len(ids[-1]) != 16:
-        raise InvalidField(field, "is not a watermark")
+        raise InvalidField("after", "is not a watermark")
     return Watermark(position, tuple(OperationId(UUID(bytes=each)) for each in ids))

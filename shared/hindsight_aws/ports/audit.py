@@ -10,7 +10,7 @@ from uuid import UUID
 
 from hindsight_aws.model.audit import AuditEntry
 from hindsight_aws.model.ids import BankId
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 
 
 @dataclass(frozen=True, slots=True)

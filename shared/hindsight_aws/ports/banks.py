@@ -9,7 +9,7 @@ from typing import Protocol
 
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.ids import BankId
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from uuid import UUID
 from hindsight_aws.access import Sight
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.ports.consolidation import ScopeLease
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 
 
 @dataclass(frozen=True, slots=True)

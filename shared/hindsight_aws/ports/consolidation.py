@@ -200,8 +200,8 @@ class Consolidation(Protocol):
         """
         ...
 
-    def open_bank_wide(self, bank_id: BankId) -> OperationId | None:
-        """The bank-wide consolidation that is still open, if any."""
+    def open_over(self, bank_id: BankId, scope_ids: Sequence[ScopeId] | None) -> OperationId | None:
+        """The consolidation that is still open over exactly these scopes, in order, or (None) over the whole bank."""
         ...
 
     def request(

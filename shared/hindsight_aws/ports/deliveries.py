@@ -86,7 +86,7 @@ class Deliveries(Protocol):
         ...
 
     def attempts(self, bank_id: BankId, delivery_id: UUID, fence: int) -> int | None:
-        """How often a delivery was tried, held until the commit; None when the fence moved or it has ended."""
+        """How often a delivery was tried, locked until the commit; None when the fence moved or it has ended."""
         ...
 
     def settle(

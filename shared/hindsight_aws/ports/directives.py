@@ -10,7 +10,7 @@ from uuid import UUID
 from hindsight_aws.model.directive import Directive
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.model.tags import TagFilter
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class Directives(Protocol):
         """One directive, or None."""
         ...
 
-    def hold(self, bank_id: BankId, sight: TagFilter, directive_id: UUID) -> Directive | None:
-        """One directive, kept from other writers until the transaction ends; or None."""
+    def lock(self, bank_id: BankId, sight: TagFilter, directive_id: UUID) -> Directive | None:
+        """One directive, locked for other writers until the transaction ends; or None."""
         ...
 
     def add(self, bank_id: BankId, directive_id: UUID, text: DirectiveText) -> Directive:
@@ -57,7 +57,7 @@ class Directives(Protocol):
         ...
 
     def save(self, bank_id: BankId, directive_id: UUID, text: DirectiveText) -> Directive:
-        """Replaces what a directive that is held says."""
+        """Replaces what a locked directive says."""
         ...
 
     def delete(self, bank_id: BankId, directive_id: UUID) -> None:

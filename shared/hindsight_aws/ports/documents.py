@@ -13,8 +13,8 @@ from hindsight_aws.model.document import SourceFile
 from hindsight_aws.model.entity import ResolvedEntity
 from hindsight_aws.model.ids import BankId, DocumentId, OperationId, ScopeId
 from hindsight_aws.model.operation import Lease
+from hindsight_aws.ports.listing import Page, Window
 from hindsight_aws.ports.model_gateway import JsonValue
-from hindsight_aws.ports.page import Page, Window
 
 EventKind = Literal[
     "retain",
@@ -214,7 +214,7 @@ class Documents(Protocol):
 
         Where a version replaces, the former one's facts and chunks are gone but for those of the chunks it keeps, with
         counters, mentions and every observation that rested on them.  A kept chunk's facts follow it to its new place
-        and are not otherwise touched.  `coming` are the entities that new facts will mention: they are held together
+        and are not otherwise touched.  `coming` are the entities that new facts will mention: they are locked together
         with those that leaving facts name.  Returns the scopes in which other sources of ended observations wait again.
 
         Raises: WorkRaced when a document is not at the version that is built on.
@@ -253,14 +253,14 @@ class Documents(Protocol):
         """A document in sight, as it is now, or None."""
         ...
 
-    def hold(self, bank_id: BankId, sight: DocumentSight, external_id: str) -> StoredDocument | None:
+    def lock(self, bank_id: BankId, sight: DocumentSight, external_id: str) -> StoredDocument | None:
         """A document in sight, kept from change until the transaction ends, or None."""
         ...
 
     def relabel(
         self, bank_id: BankId, document_id: DocumentId, tags: Sequence[str], retain_params: Mapping[str, object]
     ) -> None:
-        """New tags and parameters for a document that is held."""
+        """New tags and parameters for a document that is locked."""
         ...
 
     def remove(self, bank_id: BankId, sight: DocumentSight, external_id: str) -> Removed | None:
@@ -272,7 +272,10 @@ class Documents(Protocol):
         ...
 
     def set_files(self, bank_id: BankId, files: Mapping[DocumentId, SourceFile | None]) -> None:
-        """Notes which file each document's text was read from; None: it came as text."""
+        """Notes which file each document's text was read from, and whether it is kept; None: it came as text.
+
+        A kept file that a document held before is let go of.
+        """
         ...
 
     def page(

@@ -11,7 +11,7 @@ from uuid import UUID
 from hindsight_aws.access import Sight
 from hindsight_aws.model.entity import EntityKind, ResolvedEntity
 from hindsight_aws.model.ids import BankId, EntityId, UnitId
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 
 
 @dataclass(frozen=True, slots=True)

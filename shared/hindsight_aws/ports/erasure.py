@@ -9,7 +9,7 @@ from uuid import UUID
 
 from hindsight_aws.model.erasure import Erasure, ErasureId, NewErasure, Signature
 from hindsight_aws.model.ids import BankId, OperationId, ScopeId
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 
 Part = Literal[
     "operations",
@@ -32,9 +32,9 @@ Part = Literal[
 
 @dataclass(frozen=True, slots=True)
 class BankGone:
-    """How many facts, observations, entities and documents a bank held; `is_over`: no row of it is left."""
+    """How many facts, observations, entities and documents were in a bank; `is_over`: no row of it is left."""
 
-    held: int
+    contents: int
     is_over: bool
 
 
@@ -73,10 +73,13 @@ class Erasures(Protocol):
         ...
 
     def take_lease(self, erasure_id: ErasureId, seconds: float) -> int | None:
-        """The fence under which the erasure may be carried on, or None while somebody else does, or when it is over."""
+        """The fence under which the erasure may be carried on.
+
+        None while somebody else does, before it is due, and when it is over.
+        """
         ...
 
-    def hold(self, erasure_id: ErasureId, fence: int) -> None:
+    def lock(self, erasure_id: ErasureId, fence: int) -> None:
         """Keeps the erasure from others until the transaction ends.  Raises: WorkSuperseded when the lease is lost."""
         ...
 
@@ -104,8 +107,8 @@ class Erasures(Protocol):
         """No row is left; stored files go after `ticket_seconds`, when nobody can bring one any more."""
         ...
 
-    def objects_gone(self, erasure_id: ErasureId) -> None:
-        """The stored files are gone."""
+    def objects_gone(self, erasure_id: ErasureId, keys: Sequence[str]) -> None:
+        """These of the stored files are gone."""
         ...
 
     def settle(self, erasure_id: ErasureId, digest: str) -> None:

@@ -51,7 +51,7 @@ class PastText:
 class KnowledgeBases(Protocol):
     """The knowledge bases of the transaction's tenant."""
 
-    def hold(self, bank_id: BankId) -> None:
+    def lock_tree(self, bank_id: BankId) -> None:
         """Keeps others from changing the bank's tree until the transaction ends; before any row is locked.
 
         A mental model that is deleted by itself still takes its page with it.

@@ -1,4 +1,4 @@
-"""Limits of a tenant as the database keeps them: the limits themselves, the day's sums, holds, parking and alerts."""
+"""Limits of a tenant as the database keeps them: the limits, the day's sums, reservations, parking and alerts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from hindsight_aws.model.limits import Held, LimitAlert, Limits, Parking, Spent, Standing
+from hindsight_aws.model.limits import LimitAlert, Limits, Parking, Reserved, Spent, Standing
 
 
 class TenantLimits(Protocol):
@@ -47,16 +47,16 @@ class TenantLimits(Protocol):
         """How many requests were counted since the day began, and since the minute began."""
         ...
 
-    def held(self, but: UUID | None, now: datetime) -> Held:
-        """What calls under way may cost at most, those of the hold `but` left out."""
+    def reserved(self, but: UUID | None, now: datetime) -> Reserved:
+        """What calls under way may cost at most, those of the reservation `but` left out."""
         ...
 
-    def hold(self, hold_id: UUID, held: Held, now: datetime, until: datetime) -> None:
-        """Writes down what the calls of a unit of work may cost, in place of what it held; drops what has expired."""
+    def reserve(self, reservation_id: UUID, most: Reserved, now: datetime, until: datetime) -> None:
+        """Writes down what a unit of work's calls may cost, in place of what it reserved; drops what has expired."""
         ...
 
-    def release(self, hold_id: UUID) -> None:
-        """Gives back what a unit of work held."""
+    def release(self, reservation_id: UUID) -> None:
+        """Gives back what a unit of work had reserved."""
         ...
 
     def standing(self, now: datetime) -> Standing:

@@ -78,7 +78,7 @@ class Links(Protocol):
         """The lease on the bank's link maintenance, or None: its holder then is told to look again."""
         ...
 
-    def hold_lease(self, lease: LinkLease) -> bool:
+    def lock_lease(self, lease: LinkLease) -> bool:
         """Keeps the bank from being deleted until the transaction ends; False when the lease is another's by now."""
         ...
 

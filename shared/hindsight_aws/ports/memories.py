@@ -12,8 +12,8 @@ from hindsight_aws.access import Sight
 from hindsight_aws.model.entity import ResolvedEntity
 from hindsight_aws.model.ids import BankId, DocumentId, ScopeId, UnitId
 from hindsight_aws.model.scope import Scope
+from hindsight_aws.ports.listing import Page, Window
 from hindsight_aws.ports.model_gateway import Embedding, JsonValue
-from hindsight_aws.ports.page import Page, Window
 
 State = Literal["valid", "invalidated"]
 ConsolidationState = Literal["pending", "failed", "done"]
@@ -177,7 +177,7 @@ class Memories(Protocol):
         ...
 
     def relabel(self, bank_id: BankId, labels_of: Mapping[UnitId, Labels]) -> None:
-        """Other labels for facts that are held, invalidated or not; their scopes are the caller's to recompute."""
+        """Other labels for facts that are locked, invalidated or not; their scopes are the caller's to recompute."""
         ...
 
     def touch_bank(self, bank_id: BankId, embedding_model: str | None) -> None:

@@ -12,8 +12,8 @@ from hindsight_aws.access import PageSight, Sight
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.model.mental_model import Citation, MentalModel, NewMentalModel, PageChange
 from hindsight_aws.model.tags import TagFilter
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.ports.model_gateway import JsonObject, QueryVector
-from hindsight_aws.ports.page import Page
 
 Staleness = Literal["never_refreshed", "source_deleted", "new_memories"]
 
@@ -66,7 +66,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ScopeReading:
     """What there is in a model's scope, in one moment.
 
     `cutoff` is that moment, `snapshot` tells later which commits it did not see.  `newest` is the latest change seen,
@@ -155,8 +155,8 @@ class MentalModels(Protocol):
         """
         ...
 
-    def hold(self, bank_id: BankId, page_id: UUID) -> MentalModel | None:
-        """The model as it is, held until the transaction ends; after the memories that are to be cited were held."""
+    def lock(self, bank_id: BankId, page_id: UUID) -> MentalModel | None:
+        """The model as it is, locked until the transaction ends; after the memories that are to be cited."""
         ...
 
     def find(self, bank_id: BankId, page_id: UUID) -> MentalModel | None:
@@ -164,11 +164,14 @@ class MentalModels(Protocol):
         ...
 
     def change(self, bank_id: BankId, changed: MentalModel, due_at: datetime | None) -> None:
-        """Writes what its owner says of a model that is held, and when its schedule is looked at next."""
+        """Writes what its owner says of a model that is locked, and when its schedule is looked at next."""
         ...
 
-    def clear(self, bank_id: BankId, page_id: UUID) -> None:
-        """Takes the text away, with what it rested on, and lets automatic refreshes run again."""
+    def clear(self, bank_id: BankId, page_id: UUID, *, keeps_past: bool = True) -> None:
+        """Takes the text away, with what it rested on, and lets automatic refreshes run again.
+
+        `keeps_past`: the text goes into the history.
+        """
         ...
 
     def remove(self, bank_id: BankId, page_id: UUID) -> None:
@@ -183,7 +186,7 @@ class MentalModels(Protocol):
         """How many memories a scope reaches, counted up to 1,000."""
         ...
 
-    def reading(self, bank_id: BankId, page_id: UUID) -> Reading:
+    def reading(self, bank_id: BankId, page_id: UUID) -> ScopeReading:
         """What there is in the model's scope now."""
         ...
 
@@ -207,8 +210,8 @@ class MentalModels(Protocol):
         """What it rests on that is there no more."""
         ...
 
-    def hold_memories(self, bank_id: BankId, ids: Sequence[UUID]) -> list[Citation]:
-        """The memories among these ids that are still there, held in id order until the transaction ends."""
+    def lock_memories(self, bank_id: BankId, ids: Sequence[UUID]) -> list[Citation]:
+        """The memories among these ids that are still there, locked in id order until the transaction ends."""
         ...
 
     def awaits_consolidation(self, bank_id: BankId) -> bool:
@@ -219,8 +222,12 @@ class MentalModels(Protocol):
         """Of what the model's text rests on, what is gone is no more: the text says nothing of it."""
         ...
 
-    def write(self, bank_id: BankId, page_id: UUID, change: PageChange) -> None:
-        """Writes what a refresh came to: text and what it rests on as one, the former version into the history."""
+    def write(self, bank_id: BankId, page_id: UUID, change: PageChange, *, keeps_past: bool = True) -> None:
+        """Writes what a refresh came to: text and what it rests on as one.
+
+        `keeps_past`: the former text goes into the history.  If not, what it rested on is still known to whoever has
+        read it.
+        """
         ...
 
     def stamp(self, bank_id: BankId, page_id: UUID, seen: datetime | None, snapshot: str, *, is_full: bool) -> None:

@@ -140,9 +140,6 @@ class ModelUsage:
 UsageSink: TypeAlias = Callable[[ModelUsage], None]
 """Takes each usage record as it happens, before any error is raised. `list.append` is one."""
 
-Price: TypeAlias = Callable[[str, TokenUsage, int], Decimal | None]
-"""USD for a model id, its tokens, and the number of calls (some models are priced per call); None when unknown."""
-
 
 @dataclass(frozen=True, slots=True)
 class Embedding:

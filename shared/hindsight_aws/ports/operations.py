@@ -11,7 +11,7 @@ from uuid import UUID
 from hindsight_aws.model.ids import BankId, DocumentId, OperationId
 from hindsight_aws.model.operation import RETAIN, Lease, NewOperation, Operation, Progress
 from hindsight_aws.model.watermark import Watermark, WriteState
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,5 +31,5 @@ class WebhookMessages(Protocol):
         ...
 
     def to_deliver(self, tenant_id: TenantId, body: str, delay_s: int = 0) -> None:
-        """A receipt, or what else `deliver` is to look at, not before `delay_s` seconds (at most 900) have passed."""
+        """A receipt, or what else `deliver` is to look at, not before `delay_s` seconds have passed."""
         ...

@@ -125,7 +125,7 @@ class Rebuilds(Protocol):
         """Keeps the facts that the shadow is to take over from going, for who is to adopt them and locks it first."""
         ...
 
-    def hold(self, bank_id: BankId, shadow_id: UUID) -> None:
+    def lock(self, bank_id: BankId, shadow_id: UUID) -> None:
         """Locks a shadow and the scope that it rebuilds, in id order, for who may come to end it."""
         ...
 

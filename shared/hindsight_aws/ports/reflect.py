@@ -87,7 +87,7 @@ class ReflectRuns(Protocol):
         """The run, or None."""
         ...
 
-    def hold(self, bank_id: BankId, run_id: RunId) -> None:
+    def lock(self, bank_id: BankId, run_id: RunId) -> None:
         """Locks the run until the transaction ends: a deletion that comes meanwhile forgets what is written here."""
         ...
 
@@ -170,7 +170,7 @@ class ReflectRuns(Protocol):
         """
         ...
 
-    def holds_memories(self, bank_id: BankId, fact_types: Collection[str]) -> bool:
+    def has_memories(self, bank_id: BankId, fact_types: Collection[str]) -> bool:
         """Whether the bank has any memory of these types."""
         ...
 

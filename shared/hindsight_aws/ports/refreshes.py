@@ -46,7 +46,7 @@ class Refreshes(Protocol):
     """The refreshes of the transaction's tenant."""
 
     def open(self, bank_id: BankId, page_id: UUID) -> list[OpenRefresh]:
-        """Those of a model that wait or run, held until the transaction ends."""
+        """Those of a model that wait or run, locked until the transaction ends."""
         ...
 
     def add(
@@ -63,20 +63,20 @@ class Refreshes(Protocol):
         """The lease of a due one, whose attempt is then counted; None when it is not due, or one of its model runs."""
         ...
 
-    def held(self, bank_id: BankId, operation_id: OperationId, fence: int) -> RefreshLease | None:
-        """The lease if it holds still; the operation is then held until the transaction ends."""
+    def lock(self, bank_id: BankId, operation_id: OperationId, fence: int) -> RefreshLease | None:
+        """The lease if it holds still; the operation is then locked until the transaction ends."""
         ...
 
     def complete(self, bank_id: BankId, operation_id: OperationId, details: JsonObject) -> None:
-        """Ends one that is held well."""
+        """Ends one that is locked well."""
         ...
 
     def fail(self, bank_id: BankId, operation_id: OperationId, kind: str, message: str, details: JsonObject) -> None:
-        """Ends one that is held badly."""
+        """Ends one that is locked badly."""
         ...
 
     def put_off(self, bank_id: BankId, operation_id: OperationId, seconds: float, reason: str, *, counts: bool) -> None:
-        """Has one that is held wait again, unless another waits by now: that one does both."""
+        """Has one that is locked wait again, unless another waits by now: that one does both."""
         ...
 
     def cancel(self, bank_id: BankId, page_id: UUID) -> None:

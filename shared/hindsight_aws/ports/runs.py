@@ -12,7 +12,7 @@ from hindsight_aws.access import Sight
 from hindsight_aws.model.ids import BankId, RunId, ScopeId
 from hindsight_aws.model.plan import Evidence
 from hindsight_aws.ports.consolidation import ScopeLease
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Protocol
 from hindsight_aws.access import Sight
 from hindsight_aws.model.ids import BankId, ScopeId, UnitId
 from hindsight_aws.model.scope import Scope
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Scopes(Protocol):
         ...
 
     def recompute(self, bank_id: BankId, scopes_of: Mapping[UnitId, Sequence[Scope]]) -> list[ScopeId]:
-        """Moves facts, held by the caller, to these scopes: what they were in and are still in is not touched.
+        """Moves facts, locked by the caller, to these scopes: what they were in and are still in is not touched.
 
         Observations that rest on a fact end in the scopes it leaves, as `Observations.sweep` says; it waits in those it
         enters.  Returns the scopes that have work now.

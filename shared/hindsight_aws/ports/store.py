@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from hindsight_aws.model.ids import TenantId
-from hindsight_aws.ports.due import Backlog, DueBy, DueWork
+from hindsight_aws.ports.due import Backlog, DueBy, DueKind, DueWork
 
 if TYPE_CHECKING:
     from hindsight_aws.ports.aliases import Aliases
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hindsight_aws.ports.erasure import Erasures
     from hindsight_aws.ports.evidence import EvidenceReads
     from hindsight_aws.ports.graph import Graphs
+    from hindsight_aws.ports.kept_files import KeptFiles
     from hindsight_aws.ports.knowledge import KnowledgeBases
     from hindsight_aws.ports.limits import TenantLimits
     from hindsight_aws.ports.links import Links
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from hindsight_aws.ports.usage import UsageLedger
     from hindsight_aws.ports.webhooks import Webhooks
 
-__all__ = ["Backlog", "DueBy", "DueWork", "Store", "Transaction"]
+__all__ = ["Backlog", "DueBy", "DueKind", "DueWork", "Store", "Transaction"]
 
 
 class Transaction(Protocol):
@@ -121,6 +122,11 @@ class Transaction(Protocol):
     @property
     def transfers(self) -> Transfers:
         """Banks on their way into archives and out of them."""
+        ...
+
+    @property
+    def kept_files(self) -> KeptFiles:
+        """Files that are kept after their text was retained."""
         ...
 
     @property

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from hindsight_aws.access import PageSight, Sight
 from hindsight_aws.model.ids import BankId
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 
 
 class Tags(Protocol):

@@ -16,7 +16,6 @@ class SpanKind(Enum):
     INTERNAL = 1
     SERVER = 2
     CLIENT = 3
-    PRODUCER = 4
     CONSUMER = 5
 
 

@@ -28,10 +28,11 @@ class TransferPlace:
 
 @dataclass(frozen=True, slots=True)
 class OfferedArchive:
-    """An archive that may be downloaded: of which bank, and what the file is called."""
+    """An archive that may be downloaded: of which bank, what the file is called, and whether it tells settings."""
 
     bank: str
     filename: str
+    holds_settings: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from hindsight_aws.prompts.extraction import (
     owner_blocks,
     problem_block,
 )
-from hindsight_aws.prompts.registry import Prompt, prompt, prompt_ids
+from hindsight_aws.prompts.registry import Prompt, prompt
 
 __all__ = [
     "ExtractionMode",
@@ -22,5 +22,4 @@ __all__ = [
     "owner_blocks",
     "problem_block",
     "prompt",
-    "prompt_ids",
 ]

@@ -35,13 +35,6 @@ def prompt(prompt_id: str) -> Prompt:
     return _parse(prompt_id, resource.read_text(encoding="utf-8"))
 
 
-@cache
-def prompt_ids() -> tuple[str, ...]:
-    """The ids of all prompts, sorted."""
-    names = (entry.name for entry in files("hindsight_aws.prompts").iterdir())
-    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
-
-
 def _parse(prompt_id: str, source: str) -> Prompt:
     opening, _, rest = source.partition("---\n")
     front, closing, body = rest.partition("\n---\n")

@@ -1,6 +1,6 @@
 """Recall: from a question to the memories that answer it, within a token budget.
 
-Called by the API, MCP and reflect; calls ports/recall.py, an Embedder and, when there is one, a Reranker.
+Called by the API and reflect; calls ports/recall.py, an Embedder and, when there is one, a Reranker.
 """
 
 from hindsight_aws.ports.recall import TimeFilter

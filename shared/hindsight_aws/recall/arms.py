@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hindsight_aws.banks.config import BankConfig
+from hindsight_aws.configuration.config import BankConfig
 from hindsight_aws.errors import DatabaseTooSlow
 from hindsight_aws.ports.recall import CandidateQuery, Candidates, DatedHit, Hits
 from hindsight_aws.ports.store import Transaction

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from hindsight_aws.access import sight
-from hindsight_aws.banks.config import BankConfig, resolve
+from hindsight_aws.configuration.config import BankConfig, resolve
 from hindsight_aws.errors import DatabaseTooSlow
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Principal

@@ -1,4 +1,4 @@
-"""One ranking from the arms' rankings.  Called by recall/recall.py; pure.
+"""One ranking from the arms' rankings.  Called by ranking.py, retrieval.py and together.py; pure.
 
 By relative scores (Bruch, Gai and Ingber 2023), not by ranks alone: on dialogue, where words find much and vectors
 little, equal votes by rank came out below the keyword arm by itself (recall@10 0.61 against 0.64), this above (0.70).

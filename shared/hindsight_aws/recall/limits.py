@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hindsight_aws.banks.config import BankConfig
+from hindsight_aws.configuration.config import BankConfig
 from hindsight_aws.recall.request import Budget
 from hindsight_aws.settings import Settings
 

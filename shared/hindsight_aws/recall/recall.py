@@ -1,6 +1,6 @@
 """The use case: find what a bank remembers about a question.
 
-Called by the API, MCP and reflect; see recall/__init__.py.
+Called by the API and reflect; see recall/__init__.py.
 The bank is found and measured in one transaction, the query is embedded outside any, and all else is read in a second
 one of four round trips (a third one follows a rerank model).
 """
@@ -16,7 +16,7 @@ from hindsight_aws.access import is_limited, require, require_bank
 from hindsight_aws.errors import InvalidField, InvalidRequest, VectorsReplaced
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.recalled import Believed, RecallAnswer
-from hindsight_aws.ports.clock import Clock, SystemClock
+from hindsight_aws.ports.clock import Clock
 from hindsight_aws.ports.model_gateway import Embedder, ModelUsage, Reranker
 from hindsight_aws.ports.store import Store, Transaction
 from hindsight_aws.recall.answer import answered, without_what_is_covered
@@ -45,7 +45,7 @@ def recall(
     query: RecallQuery,
     *,
     reranker: Reranker | None = None,
-    clock: Clock | None = None,
+    clock: Clock,
 ) -> RecallAnswer:
     """What the bank remembers about the question, best first, within the question's budgets.
 
@@ -96,7 +96,7 @@ def _recalled(
 
 
 def checked(
-    settings: Settings, principal: Principal, query: RecallQuery, reranker: Reranker | None, clock: Clock | None
+    settings: Settings, principal: Principal, query: RecallQuery, reranker: Reranker | None, clock: Clock
 ) -> Asked:
     """The question of a caller who may read, asked for what can be given; its deadline counts from here.
 
@@ -108,7 +108,7 @@ def checked(
         raise InvalidField("min_scores.keyword", "cannot be asked for with a key that sees part of a bank")
     if reranker is not None and reranker.ranks_only and query.min_scores.reranker is not None:
         raise InvalidRequest("min_scores.reranker needs a rerank model whose scores mean more than an order")
-    present = (clock or SystemClock()).now()
+    present = clock.now()
     if query.times.as_of is not None and query.times.as_of > present:
         raise InvalidField("as_of", "must not lie in the future")
     deadline = None if query.deadline_ms is None else Deadline(query.deadline_ms)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hindsight_aws.access import Sight
-from hindsight_aws.banks.config import BankConfig
+from hindsight_aws.configuration.config import BankConfig
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.model.recalled import Believed

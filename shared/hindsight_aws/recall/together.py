@@ -73,7 +73,7 @@ def recall_together(
     query: RecallQuery,
     *,
     reranker: Reranker | None = None,
-    clock: Clock | None = None,
+    clock: Clock,
 ) -> AnswerTogether:
     """What these banks remember about the question, best first, within one budget.
 

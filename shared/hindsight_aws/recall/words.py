@@ -28,13 +28,12 @@ def keyword_hits(
     asked: Sequence[str],
     within: Collection,
     most_terms: int,
-    constants: Bm25 | None = None,
 ) -> Hits:
     """The texts that hold one of the terms asked for, best first by BM25; the rarest `most_terms` of the terms count.
 
     A term that the collection does not know counts as often as it stands in the texts.
     """
-    bm25 = constants or Bm25()
+    bm25 = Bm25()
     found = {unit_id: frequencies(text) for unit_id, text in texts.items()}
     here = {term: sum(term in held for held in found.values()) for term in asked}
     counts = {term: max(within.counts.get(term, 0), here[term]) for term in asked}

@@ -62,17 +62,13 @@ def begin(
     here, or it would never end.
     """
     lease = tx.operations.lease(operation_id, lease_s)
-    if lease is None:
-        return None
-    bank = tx.banks.by_id(lease.bank_id)
-    if bank is None:
+    bank = None if lease is None else tx.banks.by_id(lease.bank_id)
+    if lease is None or bank is None:
         return None
     try:
         tasks = from_json(lease.payload)
     except (AttributeError, KeyError, TypeError, ValueError) as unreadable:
-        reason = f"the work as written down cannot be read: {unreadable!r}"
-        tx.operations.fail(lease, type(unreadable).__name__, reason, {}, lease.payload)
-        return GaveWay(tuple(tx.operations.waiting(lease)), is_over=True)
+        return _give_up(tx, lease, unreadable)
     if not tx.operations.lease_documents(lease, named_documents(bank.bank_id, tasks), lease_s):
         return None
     later = _later_writes(tx, lease, tasks)
@@ -83,9 +79,7 @@ def begin(
     left_out = tuple(task for task in tasks if task.external_id in superseded)
     tasks = tuple(task for task in tasks if task.external_id not in superseded)
     is_retry = lease.fence > 1
-    may_be_stored = is_retry or bool(lease.document_ids)
-    documents = [planned_id(bank.bank_id, operation_id, task) for task in tasks] if may_be_stored else []
-    stored = tx.documents.stored(bank.bank_id, documents) if documents else {}
+    stored = _stored(tx, bank, operation_id, tasks) if is_retry or lease.document_ids else {}
     return LeasedOperation(
         lease=lease,
         bank=bank,
@@ -98,6 +92,19 @@ def begin(
         overtaken=tuple(name for name, over in later.items() if not over.replaced),
         is_bounded=standing.is_bounded,
     )
+
+
+def _give_up(tx: Transaction, lease: Lease, unreadable: Exception) -> GaveWay:
+    reason = f"the work as written down cannot be read: {unreadable!r}"
+    tx.operations.fail(lease, type(unreadable).__name__, reason, {}, lease.payload)
+    return GaveWay(tuple(tx.operations.waiting(lease)), is_over=True)
+
+
+def _stored(
+    tx: Transaction, bank: Bank, operation_id: OperationId, tasks: Sequence[DocumentTask]
+) -> Mapping[DocumentId, StoredDocument]:
+    documents = [planned_id(bank.bank_id, operation_id, task) for task in tasks]
+    return tx.documents.stored(bank.bank_id, documents) if documents else {}
 
 
 def _later_writes(tx: Transaction, lease: Lease, tasks: Sequence[DocumentTask]) -> dict[str, Overtaker]:

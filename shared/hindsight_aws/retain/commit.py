@@ -1,21 +1,24 @@
 """Writes the outcome of an attempt: facts and operation in one transaction, or the operation's failure or deferral.
 
-Called by the job; calls the store ports.  Locks in the global order (docs/architecture.md).
+Called by the job, and for facts out of an archive by transfer; calls the store ports.  Locks in the global order
+(docs/architecture.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.faults import reached
-from hindsight_aws.model.ids import OperationId, ScopeId, TenantId
+from hindsight_aws.model.ids import BankId, OperationId, ScopeId, TenantId
 from hindsight_aws.model.operation import Lease
 from hindsight_aws.model.scope import Scope
+from hindsight_aws.operations.written import mark_written
 from hindsight_aws.ports.entities import Mention
 from hindsight_aws.ports.links import LinkRule
+from hindsight_aws.ports.memories import NewFact
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain import points
 from hindsight_aws.retain.account import Account
@@ -47,7 +50,7 @@ class ToWake:
 def commit(
     ports: RetainPorts, tenant_id: TenantId, lease: Lease, prepared: Prepared, account: Account, rule: LinkRule
 ) -> ToWake:
-    """Writes everything in one transaction, or nothing; the lease is held locked meanwhile, however long it takes.
+    """Writes everything in one transaction, or nothing; the lease is locked meanwhile, however long it takes.
 
     Raises: WorkSuperseded when the fence moved or the operation ended; VectorsReplaced when the bank's vectors became
     another model's, or are about to.
@@ -58,33 +61,41 @@ def commit(
     scopes = list(dict.fromkeys(scope for fact in prepared.facts for scope in fact.scopes))
     with account.unrecorded() as lines, ports.store.transaction(tenant_id) as tx:
         if prepared.facts:
-            tx.vectors.hold(lease.bank_id, prepared.embedding_model)
+            tx.vectors.lock_shared(lease.bank_id, prepared.embedding_model)
         tx.operations.renew(lease, ports.settings.hindsight_retain_lease_seconds)
         with tx.together():
             reopened = tx.documents.write(lease.bank_id, versions(prepared, lease), coming)
-            files = {
-                each.outline.document_id: each.task.file
-                for each in changed
-                if each.task.file or (each.outline.replaces and not each.task.is_again)
-            }
-            if files:
-                tx.documents.set_files(lease.bank_id, files)
+            _set_files(tx, lease, prepared.documents)
             for document in replaced:
                 reopened += _relabel(tx, lease, document, prepared.volatile)
             if prepared.facts:
-                _write_facts(tx, lease, prepared, rule)
+                write_facts(tx, lease.bank_id, prepared.embedding_model, prepared.facts, lambda: rule)
             tx.usage.record(lines)
         to_wake = _end(tx, lease, prepared, account, scopes, reopened)
-        if replaced:
-            tx.reflect.forget_answers(lease.bank_id)
         if changed:
-            tx.memories.touch_bank(lease.bank_id, prepared.embedding_model if prepared.facts else None)
+            model = prepared.embedding_model if prepared.facts else None
+            mark_written(tx, lease.bank_id, model, forgets=bool(replaced))
         account.allowance.settle(tx)
         if replaced or len(prepared.facts) > MOST_LINKED_AT_ONCE:
             to_wake = replace(to_wake, links=True)
         reached(points.BEFORE_COMMIT)
     reached(points.AFTER_COMMIT)
     return to_wake
+
+
+def _set_files(tx: Transaction, lease: Lease, documents: Sequence[DocumentPlan]) -> None:
+    """Names the file that each document came from; a text in place of a file's has none.
+
+    A kept file becomes its document's though the text is what was there: another file, or none, may have been kept.
+    """
+    files = {
+        each.outline.document_id: each.task.file
+        for each in documents
+        if (each.task.file and (each.task.file.kept or not each.is_unchanged))
+        or (each.outline.replaces and not each.task.is_again)
+    }
+    if files:
+        tx.documents.set_files(lease.bank_id, files)
 
 
 def give_up(ports: RetainPorts, tenant_id: TenantId, lease: Lease, error: HindsightError, account: Account) -> ToWake:
@@ -113,18 +124,23 @@ def defer(
         account.allowance.settle(tx)
 
 
-def _write_facts(tx: Transaction, lease: Lease, prepared: Prepared, rule: LinkRule) -> None:
-    facts = prepared.facts
-    tx.memories.add(lease.bank_id, prepared.embedding_model, facts)
+def write_facts(
+    tx: Transaction, bank_id: BankId, embedding_model: str, facts: Sequence[NewFact], rule: Callable[[], LinkRule]
+) -> None:
+    """Writes new facts with their entities, links and work; the `rule` of the links is asked for where any are made.
+
+    More than MOST_LINKED_AT_ONCE are linked later, by whoever tends the bank's links.
+    """
+    tx.memories.add(bank_id, embedding_model, facts)
     mentions = [
         Mention(fact.id, entity, fact.occurred_start or fact.mentioned_at) for fact in facts for entity in fact.entities
     ]
-    tx.entities.mention(lease.bank_id, mentions)
+    tx.entities.mention(bank_id, mentions)
     if len(facts) > MOST_LINKED_AT_ONCE:
-        tx.links.add_later(lease.bank_id, facts)
+        tx.links.add_later(bank_id, facts)
     else:
-        tx.links.add(lease.bank_id, facts, rule)
-    tx.scopes.open_work(lease.bank_id, {fact.id: fact.scopes for fact in facts})
+        tx.links.add(bank_id, facts, rule())
+    tx.scopes.open_work(bank_id, {fact.id: fact.scopes for fact in facts})
 
 
 def _relabel(tx: Transaction, lease: Lease, document: DocumentPlan, volatile: Sequence[str]) -> list[ScopeId]:

@@ -13,7 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from hindsight_aws.access import require, require_bank
-from hindsight_aws.banks.config import changed
+from hindsight_aws.configuration.config import changed
 from hindsight_aws.errors import TooLarge
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.ids import BankId

@@ -13,8 +13,10 @@ from uuid import UUID
 from hindsight_aws import errors
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.model.ids import OperationId
+from hindsight_aws.model.operation import Operation
+from hindsight_aws.model.watermark import watermark
 from hindsight_aws.operations.attempt import AttemptState
-from hindsight_aws.retain.intake.requests import ItemOutcome, RetainTotals
+from hindsight_aws.retain.intake.requests import ItemOutcome, RetainResult, RetainTotals
 
 _KINDS: Final[Mapping[str, type[HindsightError]]] = {
     kind.__name__: kind
@@ -90,4 +92,17 @@ def items_of(result: Mapping[str, object]) -> tuple[ItemOutcome, ...] | None:
             memory_ids=None if entry["memory_ids"] is None else tuple(cast("list[str]", entry["memory_ids"])),
         )
         for entry in entries
+    )
+
+
+def going_on(bank: str, operation: Operation) -> RetainResult:
+    """The answer to a retain whose work goes on behind its operation."""
+    return RetainResult(
+        bank,
+        operation.items_count,
+        True,
+        operation.operation_id,
+        watermark=watermark(operation.created_at, [operation.operation_id]).encode(),
+        screening=screening_of(operation.result),
+        warnings=warnings_of(operation.result),
     )

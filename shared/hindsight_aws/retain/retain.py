@@ -1,6 +1,6 @@
 """The way in for work that is done before the answer: the same operation and the same job, run on the spot.
 
-Called by the API and by tools.
+Called by the API.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from hindsight_aws.model.operation import Operation
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.watermark import watermark
 from hindsight_aws.ports.store import Transaction
+from hindsight_aws.ports.wakeups import LONGEST_DELAY_S
 from hindsight_aws.retain import points
+from hindsight_aws.retain.admit import Admitted, admit
 from hindsight_aws.retain.begin import GaveWay, LeasedOperation, begin
 from hindsight_aws.retain.intake.accept import accept
-from hindsight_aws.retain.intake.admit import Admitted, admit
 from hindsight_aws.retain.intake.guard import guarded
 from hindsight_aws.retain.intake.requests import RetainRequest, RetainResult
 from hindsight_aws.retain.outcome import (
     Attempt,
     error_of,
+    going_on,
     items_of,
     screening_of,
     superseded_by_of,
@@ -42,7 +44,6 @@ from hindsight_aws.screening import events, ledger_lines
 _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 0.25
 _LEAST_WORTH_TRYING_S = 0.5
-_LONGEST_DELAY_S = 900
 
 
 def retain(ports: RetainPorts, principal: Principal, bank: str, request: RetainRequest) -> RetainResult:
@@ -159,7 +160,6 @@ def _answer(
         raise Conflict("the retain was cancelled, or its bank deleted, before it was done")
     if ended.status == "failed":
         raise error_of(ended.error_kind, ended.error_message)
-    token = watermark(ended.created_at, [ended.operation_id]).encode()
     if ended.status == "completed":
         return RetainResult(
             bank,
@@ -167,23 +167,15 @@ def _answer(
             False,
             _named(request),
             usage=totals_of(ended.result),
-            watermark=token,
+            watermark=watermark(ended.created_at, [ended.operation_id]).encode(),
             items=items_of(ended.result),
             superseded_by=superseded_by_of(ended.result),
             screening=screening_of(ended.result),
             warnings=warnings_of(ended.result),
         )
-    if attempt.state != "absent" and attempt.wait_s <= _LONGEST_DELAY_S:
+    if attempt.state != "absent" and attempt.wait_s <= LONGEST_DELAY_S:
         ports.wakeups.wake_operations(principal.tenant_id, [ended.operation_id], round(attempt.wait_s))
-    return RetainResult(
-        bank,
-        ended.items_count,
-        True,
-        ended.operation_id,
-        watermark=token,
-        screening=screening_of(ended.result),
-        warnings=warnings_of(ended.result),
-    )
+    return going_on(bank, ended)
 
 
 def _named(request: RetainRequest) -> OperationId | None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Final
 
 from hindsight_aws.errors import (
+    PASSING_FAULTS,
     HindsightError,
     LimitReached,
-    ModelUnavailable,
     VectorsReplaced,
     WorkCrashed,
     WorkDeferred,
-    WorkRaced,
     WorkSuperseded,
+    may_pass,
 )
 from hindsight_aws.faults import reached
 from hindsight_aws.model.ids import OperationId, TenantId
@@ -30,8 +30,6 @@ from hindsight_aws.retain.outcome import Attempt
 from hindsight_aws.retain.ports import RetainPorts
 
 _LONGEST_RESET_S: Final = 87_000.0
-_MAY_PASS: Final = (ModelUnavailable, WorkCrashed, WorkRaced)
-"""What asking again later could change; a refusal or a wrong request stays what it is."""
 
 
 def attempts_allowed(ports: RetainPorts, lease: Lease) -> int:
@@ -44,7 +42,7 @@ def put_off(
 ) -> Attempt:
     """Defers; a provider's fault counts as an attempt and the last one fails, a request to slow down never does."""
     lease = leased.lease
-    counts = isinstance(passing, (ModelUnavailable, WorkRaced)) and not isinstance(passing, VectorsReplaced)
+    counts = isinstance(passing, PASSING_FAULTS) and not isinstance(passing, VectorsReplaced)
     if counts and lease.attempts >= attempts_allowed(ports, lease):
         return fail(ports, tenant_id, lease, account, passing)
     is_parked = isinstance(passing, LimitReached)
@@ -79,7 +77,8 @@ def fail(ports: RetainPorts, tenant_id: TenantId, lease: Lease, account: Account
     """
     is_last = lease.revivals >= ports.settings.hindsight_retain_max_revivals
     wait_s = ports.settings.hindsight_retain_revival_seconds * 2.0**lease.revivals
-    revives = isinstance(final, _MAY_PASS) and not is_last
+    # What a worker died of may pass too; a refusal or a wrong request stays what it is.
+    revives = (may_pass(type(final)) or isinstance(final, WorkCrashed)) and not is_last
     try:
         if revives:
             to_wake = _revive(ports, tenant_id, lease, account, final, wait_s)
@@ -115,8 +114,7 @@ def leave_to_others(ports: RetainPorts, tenant_id: TenantId, account: Account, s
 def wake(ports: RetainPorts, tenant_id: TenantId, leased: LeasedOperation, to_wake: ToWake) -> None:
     """Wakes whoever has work now, after the commit that made it."""
     reached(points.BEFORE_WAKEUP)
-    config = config_of(ports.settings, leased.bank, None)
-    if to_wake.scopes and config.enable_observations and config.enable_auto_consolidation:
+    if to_wake.scopes and config_of(ports.settings, leased.bank, None).consolidates_by_itself:
         ports.wakeups.wake_scopes(tenant_id, leased.bank.bank_id, to_wake.scopes)
     if to_wake.operations:
         ports.wakeups.wake_operations(tenant_id, to_wake.operations)

@@ -1,6 +1,6 @@
 """The way in for work that a worker does later: written down as operations, then somebody is woken.
 
-Called by the API and by tools.
+Called by the API.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.watermark import watermark
 from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain import points
+from hindsight_aws.retain.admit import Admitted, admit
 from hindsight_aws.retain.intake import limits
 from hindsight_aws.retain.intake.accept import accept
 from hindsight_aws.retain.intake.accepted import DocumentTask, to_json
-from hindsight_aws.retain.intake.admit import Admitted, admit
 from hindsight_aws.retain.intake.guard import guarded
 from hindsight_aws.retain.intake.packing import pack_documents, tokens_of
 from hindsight_aws.retain.intake.requests import RetainRequest, RetainResult
-from hindsight_aws.retain.outcome import screening_of, warnings_of
+from hindsight_aws.retain.outcome import going_on, screening_of
 from hindsight_aws.retain.plan import named_documents
 from hindsight_aws.retain.ports import RetainPorts
 from hindsight_aws.screening import BUILT_IN, NOTHING_FOUND, Detector, events, ledger_lines
@@ -74,7 +74,7 @@ def submit(ports: RetainPorts, principal: Principal, bank: str, request: RetainR
     reached(points.AFTER_SUBMIT)
     if woken:
         ports.wakeups.wake_operations(principal.tenant_id, woken)
-    return _first_answer(bank, written, admitted) if before is None else _same_answer(bank, before)
+    return _first_answer(bank, written, admitted) if before is None else going_on(bank, before)
 
 
 def submit_within(
@@ -217,20 +217,6 @@ def _first_answer(bank: str, written: Sequence[_Written], admitted: Admitted | N
         watermark=watermark(written[0].written_at, ids).encode(),
         screening=None if admitted is None else screening_of(admitted.as_result()),
         warnings=() if admitted is None else admitted.warnings,
-    )
-
-
-def _same_answer(bank: str, before: Operation) -> RetainResult:
-    """What the first submission was answered."""
-    token = watermark(before.created_at, [before.operation_id]).encode()
-    return RetainResult(
-        bank,
-        before.items_count,
-        True,
-        before.operation_id,
-        watermark=token,
-        screening=screening_of(before.result),
-        warnings=warnings_of(before.result),
     )
 
 

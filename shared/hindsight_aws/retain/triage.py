@@ -17,7 +17,7 @@ _MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Triage:
     """`tasks` can be stored, `unfinished` cannot; `error` says why and names the items, None when all is well."""
 
     tasks: Sequence[DocumentTask]
@@ -25,10 +25,10 @@ class Verdict:
     error: HindsightError | None
 
 
-def sort_out(plans: Sequence[DocumentPlan], failed: Mapping[str, HindsightError]) -> Verdict:
+def sort_out(plans: Sequence[DocumentPlan], failed: Mapping[str, HindsightError]) -> Triage:
     """What of the plans can be stored, given the errors by extraction key."""
     if not failed:
-        return Verdict([plan.task for plan in plans], (), None)
+        return Triage([plan.task for plan in plans], (), None)
     tasks: list[DocumentTask] = []
     unfinished: list[DocumentTask] = []
     causes: dict[str, HindsightError] = {}
@@ -46,7 +46,7 @@ def sort_out(plans: Sequence[DocumentPlan], failed: Mapping[str, HindsightError]
             tasks.append(replace(plan.task, parts=tuple(whole)))
         left = tuple(part for part in plan.task.parts if part.position in errors)
         unfinished.append(replace(plan.task, mode="append", parts=left))
-    return Verdict(tasks, unfinished, _error(causes, len(tasks) > 0))
+    return Triage(tasks, unfinished, _error(causes, len(tasks) > 0))
 
 
 def _error(causes: Mapping[str, HindsightError], others_stored: bool) -> HindsightError | None:

@@ -1,4 +1,4 @@
-"""The detectors by name.  Called by screening/screen; a deployment's own come in through ports/screening."""
+"""The detectors by name.  Called by screening/look; a deployment's own come in through ports/screening."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Reads a bank's screening policy, and reads it closed: one that cannot be read lets nothing in.
 
-Called by intake/admit and by curation; calls banks.config and model/screening.
+Called by retain/admit and by curation; calls configuration and model/screening.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.errors import InvalidField, InvalidRequest
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.screening import ScreeningPolicy, parse_policy

@@ -1,6 +1,6 @@
 """The ways in which a text can be read: as it stands, and with its JSON escapes written out, as chunking writes them.
 
-Called by screening/screen, so that a find is a find however it is spelled; pure.
+Called by screening/look, so that a find is a find however it is spelled; pure.
 """
 
 from __future__ import annotations

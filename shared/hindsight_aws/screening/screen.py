@@ -9,18 +9,15 @@ from collections.abc import Mapping, Sequence
 
 from hindsight_aws.errors import ContentRefused
 from hindsight_aws.model.screening import Screening, ScreeningPolicy
-from hindsight_aws.screening.detectors import BUILT_IN, Detector
 from hindsight_aws.screening.look import Look
 
 
-def screen_fields(
-    policy: ScreeningPolicy, texts: Mapping[str, str], detectors: Mapping[str, Detector] = BUILT_IN
-) -> tuple[dict[str, str], Screening]:
+def screen_fields(policy: ScreeningPolicy, texts: Mapping[str, str]) -> tuple[dict[str, str], Screening]:
     """Texts by the name of their field, as they may be stored.
 
     Raises: ContentRefused where the policy blocks one; InvalidField when a detector failed.
     """
-    look = Look(0, policy, detectors)
+    look = Look(0, policy)
     stored = {field: look.text(text, field) for field, text in texts.items()}
     if look.violations:
         raise ContentRefused(tuple(look.violations))

@@ -12,7 +12,7 @@ from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
 from pydantic import Field, ValidationError, model_validator
-from pydantic_settings import SettingsConfigDict
+from pydantic_settings import SettingsConfigDict, SettingsError
 
 from hindsight_aws.errors import HindsightError
 from hindsight_aws.settings.consolidation import ConsolidationSettings
@@ -55,7 +55,7 @@ class Settings(
 
     bank_defaults: tuple[tuple[str, str], ...] = Field(
         (),
-        description="Bank settings of the whole server as in `HINDSIGHT_API_<FIELD>`, parsed by banks/config.py.",
+        description="Bank settings of the whole server as in `HINDSIGHT_API_<FIELD>`, which configuration/ parses.",
     )
 
     @model_validator(mode="before")
@@ -88,11 +88,19 @@ def load_settings() -> Settings:
     """The settings of this process.  Raises WrongSetting, with one sentence per wrong variable."""
     try:
         return Settings()
+    except SettingsError as unread:
+        raise WrongSetting(not_json(unread)) from None
     except ValidationError as wrong:
         sentences = [
             f"{_variable(error['loc'])}: {error['msg'].removeprefix('Value error, ')}" for error in wrong.errors()
         ]
         raise WrongSetting("; ".join(sentences)) from None
+
+
+def not_json(unread: SettingsError) -> str:
+    """The sentence for a variable that must hold JSON and does not: the library names its field among its own words."""
+    named = next((name for name in Settings.model_fields if f'"{name}"' in str(unread)), "settings")
+    return f"{named.upper()}: must be JSON"
 
 
 def _is_on_this_machine(database_url: str) -> bool:
@@ -102,7 +110,7 @@ def _is_on_this_machine(database_url: str) -> bool:
 
 
 def bank_defaults_in(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Every HINDSIGHT_API_ variable as written; which of them name a bank setting is for banks/ to know."""
+    """Every HINDSIGHT_API_ variable as written; which of them name a bank setting is for configuration/ to know."""
     prefix = "HINDSIGHT_API_"
     named = [(name.upper(), text) for name, text in environment.items() if text]
     return tuple(sorted((name.removeprefix(prefix).lower(), text) for name, text in named if name.startswith(prefix)))

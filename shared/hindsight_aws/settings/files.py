@@ -17,7 +17,9 @@ class FileSettings(BaseSettings):
         100, ge=1, le=1_000, description="Most megabytes of the files of one request, and of one upload."
     )
     hindsight_api_file_delete_after_retain: bool = Field(
-        True, description="Whether an uploaded file's bytes are deleted once its text is retained; else they expire."
+        True,
+        description="Whether an uploaded file's bytes are deleted once its text is retained; else they are kept for as "
+        "long as its document.",
     )
     hindsight_upload_url_seconds: int = Field(
         900, ge=60, le=3_600, description="How long the address of an announced upload is good for."

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from collections.abc import Mapping
+from typing import Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings
+
+_PROFILE: Final = re.compile(r"arn:aws[a-z-]*:bedrock:[a-z0-9-]+:\d{12}:application-inference-profile/[A-Za-z0-9.:-]+")
 
 
 class ModelSettings(BaseSettings):
@@ -42,6 +46,11 @@ class ModelSettings(BaseSettings):
         description="Region of the rerank model, which few regions have; unset: that of the other models. "
         "From a network without a way out only its own region is reached.",
     )
+    hindsight_inference_profiles: str = Field(
+        "",
+        description="Application inference profiles through which models are called, as `model=ARN`, separated by "
+        "commas: AWS bills by the profile's tags, and everything else goes by the model's own id.",
+    )
     hindsight_api_llm_timeout: float = Field(
         120.0, gt=0, description="Longest time one text model call may take, in seconds."
     )
@@ -51,6 +60,22 @@ class ModelSettings(BaseSettings):
         """Every embedding model that banks may be of, that of new banks first."""
         others = (name.strip() for name in self.hindsight_api_embeddings_models_served.split(","))
         return tuple(dict.fromkeys((self.hindsight_api_embeddings_model, *(name for name in others if name))))
+
+    @property
+    def inference_profiles(self) -> Mapping[str, str]:
+        """The ARN through which a model is called, by the id under which settings name it."""
+        pairs = (pair.partition("=") for pair in self.hindsight_inference_profiles.split(",") if pair.strip())
+        return {model.strip(): arn.strip() for model, _, arn in pairs}
+
+    @model_validator(mode="after")
+    def _profiles_are_profiles(self) -> Self:
+        for model, arn in self.inference_profiles.items():
+            if not model or not _PROFILE.fullmatch(arn):
+                raise ValueError(
+                    "HINDSIGHT_INFERENCE_PROFILES must be model=ARN, each ARN of an application inference profile, "
+                    f"not {model}={arn}"
+                )
+        return self
 
     hindsight_api_enable_bank_llm_health: bool = Field(
         False,

@@ -47,6 +47,11 @@ class ReflectSettings(BaseSettings):
     hindsight_reflect_join_seconds: float = Field(
         60.0, ge=0, description="How long after its end a reflect that nobody was given is given to an equal request."
     )
+    hindsight_api_enable_mental_model_history: bool = Field(
+        True,
+        description="Whether the former text of a mental model is kept when a refresh or a clear replaces it; what is "
+        "kept already stays, and failures are kept in any case.",
+    )
     hindsight_api_mental_model_history_max_entries: int = Field(
         50,
         ge=0,

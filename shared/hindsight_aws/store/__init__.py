@@ -1,1 +1,4 @@
-"""Postgres: connections, tenant-bound transactions, rows to model and back.  Called by runtime alone; calls SQL."""
+"""Postgres: connections, tenant-bound transactions, rows to model and back.
+
+Joined to the use cases by the composition roots alone, `runtime` and `cli`; calls SQL.
+"""

@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from hindsight_aws.model.audit import AuditEntry
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.ports.audit import AuditCount, AuditFilter
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session

@@ -11,7 +11,7 @@ from hindsight_aws.errors import Conflict, WorkRaced
 from hindsight_aws.model.bank import Bank, check_new_bank_id
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.ports.banks import BankSummary
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.patterns import glob_regex
 from hindsight_aws.store.queries import Query, queries

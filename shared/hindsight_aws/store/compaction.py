@@ -11,9 +11,9 @@ from hindsight_aws.access import Sight
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.ports.compaction import Likeness, NearPair, Suggestion
 from hindsight_aws.ports.consolidation import ScopeLease
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.store.connection import Row
-from hindsight_aws.store.consolidation import hold_lease
+from hindsight_aws.store.consolidation import lock_lease
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
 from hindsight_aws.store.sight import sight_params
@@ -49,7 +49,7 @@ class PostgresCompactions:
     def close(
         self, bank_id: BankId, lease: ScopeLease, pairs: Sequence[NearPair], merged: int, *, is_whole: bool
     ) -> None:
-        hold_lease(self._session, bank_id, lease)
+        lock_lease(self._session, bank_id, lease)
         asked = {"bank_id": bank_id, "scope_id": lease.scope_id}
         self._session.execute(_SQL["forget_pairs"], **asked)
         self._note(bank_id, lease.scope_id, [pair for pair in pairs if not pair.is_kept_apart], is_kept_apart=False)

@@ -42,12 +42,12 @@ class ConnectionHolder:
         self._connection: PgConnection | None = None
 
     def get(self) -> PgConnection:
-        """The held connection, idle and outside a transaction, opened anew if need be.
+        """The held connection, idle, outside a transaction and able to prepare statements; opened anew if need be.
 
         Raises: DatabaseUnavailable.
         """
         held = self._connection
-        if held is not None and not held.closed and held.info.transaction_status == TransactionStatus.IDLE:
+        if held is not None and _is_as_good_as_new(held):
             return held
         self.drop()
         self._connection = self._connect()
@@ -73,3 +73,9 @@ class ConnectionHolder:
             else:
                 register_vector(connection)
                 return connection
+
+
+def _is_as_good_as_new(held: PgConnection) -> bool:
+    """Whether another event may use it; not one that store/session.py told to prepare nothing any more."""
+    is_idle = not held.closed and held.info.transaction_status == TransactionStatus.IDLE
+    return is_idle and held.prepare_threshold is not None

@@ -1,6 +1,6 @@
 """Leases, pending work and what a scope's model is shown.
 
-Made by store/postgres.py; keeps ports/consolidation.Consolidation.
+Made by store/transaction.py; keeps ports/consolidation.Consolidation.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class PostgresConsolidation:
         is_final: bool,
         most_calls: int,
     ) -> None:
-        hold_lease(self._session, bank_id, lease)
+        lock_lease(self._session, bank_id, lease)
         record_run(self._session, bank_id, run)
         self._session.execute(
             _SQL["fail_work"],
@@ -189,7 +189,7 @@ class PostgresConsolidation:
         fails_after: int | None,
         unheard: Sequence[UUID] = (),
     ) -> None:
-        hold_lease(self._session, bank_id, lease)
+        lock_lease(self._session, bank_id, lease)
         self._session.execute(
             _SQL["defer_work"],
             bank_id=bank_id,
@@ -200,8 +200,9 @@ class PostgresConsolidation:
             fails_after=_NEVER if fails_after is None else fails_after,
         )
 
-    def open_bank_wide(self, bank_id: BankId) -> OperationId | None:
-        row = self._session.row(_SQL["open_bank_wide_operation"], bank_id=bank_id)
+    def open_over(self, bank_id: BankId, scope_ids: Sequence[ScopeId] | None) -> OperationId | None:
+        over = None if scope_ids is None else Jsonb([str(scope_id) for scope_id in scope_ids])
+        row = self._session.row(_SQL["open_operation_over"], bank_id=bank_id, scope_ids=over)
         return OperationId(row["operation_id"]) if row else None
 
     def request(
@@ -266,7 +267,7 @@ def _ended(row: Row, did: Row) -> WebhookEvent:
     return WebhookEvent(CONSOLIDATION_COMPLETED, row["operation_id"], row["status"], data)
 
 
-def hold_lease(session: Session, bank_id: BankId, lease: ScopeLease) -> None:
+def lock_lease(session: Session, bank_id: BankId, lease: ScopeLease) -> None:
     """Keeps the lease as it is until the transaction ends.  Raises: WorkSuperseded when another has taken it."""
     if session.row(_SQL["lock_scope"], bank_id=bank_id, scope_id=lease.scope_id, fence=lease.fence) is None:
         raise WorkSuperseded("the scope's lease was taken over")

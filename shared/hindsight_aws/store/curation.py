@@ -102,7 +102,7 @@ class PostgresCuration:
         scopes: Sequence[Scope],
     ) -> list[ScopeId]:
         asked = {"bank_id": bank_id, "id": fact.id}
-        self._hold_archived(bank_id, fact)
+        self._lock_archived(bank_id, fact)
         indexed = Indexed(fact.id, fact.fact_type, indexing.term_counts, fact.tags)
         back = self._session.row(
             _SQL["restore"],
@@ -128,7 +128,7 @@ class PostgresCuration:
     def delete(self, bank_id: BankId, fact: FactAsKnown) -> list[ScopeId]:
         asked = {"bank_id": bank_id, "id": fact.id}
         if fact.state == "invalidated":
-            self._hold_archived(bank_id, fact)
+            self._lock_archived(bank_id, fact)
             self._session.execute(_SQL["forget_reading"], **asked)
             self._links.archive_will_lose(bank_id, fact_ids=[fact.id])
             self._session.execute(_SQL["delete_archived"], **asked)
@@ -195,7 +195,7 @@ class PostgresCuration:
         return row
 
     def _remove(self, bank_id: BankId, fact: FactAsKnown) -> tuple[list[UUID], list[ScopeId]]:
-        """Takes a fact that is held out of the live ones: what rested on it, and where its co-sources wait."""
+        """Takes a fact that is locked out of the live ones: what rested on it, and where its co-sources wait."""
         ended = [row[0] for row in self._session.tuples(_SQL["resting"], bank_id=bank_id, id=fact.id)]
         return ended, PostgresMemories(self._session).remove(bank_id, [fact.id])
 
@@ -204,7 +204,7 @@ class PostgresCuration:
         self._session.tuples(_SQL["lock_entities"], bank_id=bank_id, id=fact.id, name_keys=[])
         self._session.execute(_SQL["uncount_pairs"], bank_id=bank_id, id=fact.id)
 
-    def _hold_archived(self, bank_id: BankId, fact: FactAsKnown) -> None:
+    def _lock_archived(self, bank_id: BankId, fact: FactAsKnown) -> None:
         """Locks the archived fact behind its document, as it was known.  Raises: WorkSuperseded."""
         self._lock_document(bank_id, fact)
         if self._session.row(_SQL["lock_archived"], bank_id=bank_id, id=fact.id, version=fact.version) is None:

@@ -23,8 +23,8 @@ class PostgresDeliveries:
         self._session = session
 
     def fan_out(self, bank_id: BankId, server: ServerHook, at_most: int) -> FannedOut:
-        # Held first: who deletes a bank takes its events and its hooks in an order of the database's own.
-        if self._session.row(_SQL["hold_bank"], bank_id=bank_id) is None:
+        # Locked first: who deletes a bank takes its events and its hooks in an order of the database's own.
+        if self._session.row(_SQL["lock_bank"], bank_id=bank_id) is None:
             return FannedOut(0, ())
         row = self._session.row(
             _SQL["fan_out"],

@@ -10,7 +10,7 @@ from hindsight_aws.model.directive import Directive, selection
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.model.tags import TagFilter
 from hindsight_aws.ports.directives import DirectiveText
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import Query, queries
 from hindsight_aws.store.session import Session
@@ -50,8 +50,8 @@ class PostgresDirectives:
     def view(self, bank_id: BankId, sight: TagFilter, directive_id: UUID) -> Directive | None:
         return self._one(_SQL["view"], bank_id, sight, directive_id)
 
-    def hold(self, bank_id: BankId, sight: TagFilter, directive_id: UUID) -> Directive | None:
-        return self._one(_SQL["hold"], bank_id, sight, directive_id)
+    def lock(self, bank_id: BankId, sight: TagFilter, directive_id: UUID) -> Directive | None:
+        return self._one(_SQL["lock"], bank_id, sight, directive_id)
 
     def add(self, bank_id: BankId, directive_id: UUID, text: DirectiveText) -> Directive:
         return self._written(_SQL["add"], bank_id, directive_id, text)
@@ -78,7 +78,7 @@ class PostgresDirectives:
             tags=list(text.tags),
         )
         if row is None:
-            raise AssertionError("a directive that was held is not there")
+            raise AssertionError("a directive that was locked is not there")
         return _directive(row)
 
 

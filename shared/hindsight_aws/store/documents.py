@@ -25,7 +25,7 @@ from hindsight_aws.ports.documents import (
     StoredChunk,
     StoredDocument,
 )
-from hindsight_aws.ports.page import Page, Window
+from hindsight_aws.ports.listing import Page, Window
 from hindsight_aws.store.document_removal import remove_document
 from hindsight_aws.store.document_rows import (
     chunk_row,
@@ -122,6 +122,7 @@ class PostgresDocuments:
             document_ids=[document_id for document_id, _ in noted],
             names=[None if file is None else file.name for _, file in noted],
             content_types=[None if file is None else file.content_type for _, file in noted],
+            kept=[None if file is None else file.kept for _, file in noted],
         )
 
     def note(self, bank_id: BankId, events: Sequence[DocumentEvent]) -> None:
@@ -131,12 +132,12 @@ class PostgresDocuments:
         document_id = self._find(bank_id, sight, external_id)
         return None if document_id is None else self.stored(bank_id, [document_id]).get(document_id)
 
-    def hold(self, bank_id: BankId, sight: DocumentSight, external_id: str) -> StoredDocument | None:
+    def lock(self, bank_id: BankId, sight: DocumentSight, external_id: str) -> StoredDocument | None:
         document_id = self._find(bank_id, sight, external_id)
         if document_id is None:
             return None
         self._session.tuples(_SQL["lock_versions"], bank_id=bank_id, document_ids=[document_id])
-        # Whoever held it may have changed its tags, or taken it out.
+        # Whoever had it locked may have changed its tags, or taken it out.
         return self.find(bank_id, sight, external_id)
 
     def relabel(
@@ -232,7 +233,7 @@ class PostgresDocuments:
         reopened: list[ScopeId] = []
         if leaving:
             ids = [row[0] for row in leaving]
-            self._session.tuples(_SQL["hold_facts"], bank_id=bank_id, fact_ids=ids)
+            self._session.tuples(_SQL["lock_facts"], bank_id=bank_id, fact_ids=ids)
             PostgresEntities(self._session).claim(bank_id, coming, ids)
             reopened = PostgresMemories(self._session).remove(bank_id, ids)
         PostgresLinks(self._session).archive_will_lose(bank_id, document_ids=[each.document_id for each in replacing])

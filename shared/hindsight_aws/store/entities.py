@@ -19,7 +19,7 @@ from hindsight_aws.ports.entities import (
     Mention,
     NameProbe,
 )
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session

@@ -51,6 +51,7 @@ def expand(session: Session, query: ExpansionQuery) -> Expansion | None:
                 watch.lap("temporal", fact_type)
             session.send(_TRANSACTION["back_to_mark"])
     except psycopg.errors.QueryCanceled:
+        session.cut()
         session.send(_TRANSACTION["back_to_mark"])
         return None
     return Expansion(

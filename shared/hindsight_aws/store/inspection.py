@@ -64,6 +64,11 @@ class Inspection:
         rows = self._rows("vector_version")
         return rows[0]["version"] if rows else None
 
+    def vector_offered(self) -> str | None:
+        """The version of pgvector that the server brings, or None."""
+        rows = self._rows("vector_offered")
+        return rows[0]["version"] if rows else None
+
     def table_count(self) -> int:
         """How many tables the schema has; 0 before the first migration."""
         return int(self._rows("tables")[0]["tables"])

@@ -28,8 +28,8 @@ class PostgresKnowledgeBases:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def hold(self, bank_id: BankId) -> None:
-        self._session.execute(_SQL["hold"], bank_id=str(bank_id))
+    def lock_tree(self, bank_id: BankId) -> None:
+        self._session.execute(_SQL["lock_tree"], bank_id=str(bank_id))
 
     def nodes(self, bank_id: BankId) -> list[KnowledgeNode]:
         return [_node(row) for row in self._session.rows(_SQL["nodes"], bank_id=bank_id)]

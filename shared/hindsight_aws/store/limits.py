@@ -8,7 +8,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from hindsight_aws.model.limits import DAY, Held, LimitAlert, Limits, Parking, Spent, Standing
+from hindsight_aws.model.limits import DAY, LimitAlert, Limits, Parking, Reserved, Spent, Standing
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
@@ -79,16 +79,18 @@ class PostgresTenantLimits:
         since = row.pop("upto")
         return Spent(**row), since
 
-    def held(self, but: UUID | None, now: datetime) -> Held:
-        row = self._session.row(_SQL["held"], but=but, now=now)
-        return Held() if row is None else Held(**row)
+    def reserved(self, but: UUID | None, now: datetime) -> Reserved:
+        row = self._session.row(_SQL["reserved"], but=but, now=now)
+        return Reserved() if row is None else Reserved(**row)
 
-    def hold(self, hold_id: UUID, held: Held, now: datetime, until: datetime) -> None:
+    def reserve(self, reservation_id: UUID, most: Reserved, now: datetime, until: datetime) -> None:
         self._session.execute(_SQL["drop_expired"], now=now)
-        self._session.execute(_SQL["hold"], hold_id=hold_id, usd=held.usd, tokens=held.tokens, until=until)
+        self._session.execute(
+            _SQL["reserve"], reservation_id=reservation_id, usd=most.usd, tokens=most.tokens, until=until
+        )
 
-    def release(self, hold_id: UUID) -> None:
-        self._session.execute(_SQL["release"], hold_id=hold_id)
+    def release(self, reservation_id: UUID) -> None:
+        self._session.execute(_SQL["release"], reservation_id=reservation_id)
 
     def standing(self, now: datetime) -> Standing:
         row = self._session.row(_SQL["standing"], now=now)

@@ -74,8 +74,8 @@ class PostgresLinks:
         row = self._session.row(_SQL["take_lease"], bank_id=bank_id, seconds=seconds)
         return None if row is None or row["woken"] else LinkLease(bank_id, row["fence"])
 
-    def hold_lease(self, lease: LinkLease) -> bool:
-        return self._session.row(_SQL["hold_lease"], bank_id=lease.bank_id, fence=lease.fence) is not None
+    def lock_lease(self, lease: LinkLease) -> bool:
+        return self._session.row(_SQL["lock_lease"], bank_id=lease.bank_id, fence=lease.fence) is not None
 
     def renew_lease(self, lease: LinkLease, seconds: float) -> bool:
         touched = self._session.execute(_SQL["renew_lease"], bank_id=lease.bank_id, fence=lease.fence, seconds=seconds)

@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 from hindsight_aws.access import Sight
 from hindsight_aws.errors import WorkSuperseded
 from hindsight_aws.model.ids import BankId, DocumentId, ScopeId, UnitId
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.ports.memories import (
     EvidenceView,
     LabelledFact,
@@ -21,7 +22,6 @@ from hindsight_aws.ports.memories import (
     NewFact,
     ScopeState,
 )
-from hindsight_aws.ports.page import Page
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.index import Indexed, PostgresIndex, added
 from hindsight_aws.store.links import PostgresLinks

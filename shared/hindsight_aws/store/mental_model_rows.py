@@ -30,7 +30,7 @@ _TIMES = ("last_refreshed_at", "last_full_refreshed_at", "last_memory_seen_at", 
 
 
 def model_of(row: Row) -> MentalModel:
-    """The model of a row of `view`, `find` or `hold`."""
+    """The model of a row of `view`, `find` or `lock`."""
     return MentalModel(
         id=row["model_id"],
         tags=tuple(row["tags"]),

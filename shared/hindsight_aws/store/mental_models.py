@@ -14,18 +14,18 @@ from hindsight_aws.model.ids import BankId, TenantId
 from hindsight_aws.model.mental_model import Citation, MentalModel, NewMentalModel, PageChange
 from hindsight_aws.model.tags import TagFilter
 from hindsight_aws.model.trigger import Creator, Trigger, creator_to_json, own_filter, staling_filter, trigger_to_json
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.ports.mental_models import (
     CitedInSight,
     Failures,
     FoundPage,
     ModelView,
     Past,
-    Reading,
+    ScopeReading,
     Staleness,
     Vanished,
 )
 from hindsight_aws.ports.model_gateway import QueryVector
-from hindsight_aws.ports.page import Page
 from hindsight_aws.store.mental_model_rows import (
     found_page,
     model_of,
@@ -126,8 +126,8 @@ class PostgresMentalModels:
         )
         return Page([model_view(row) for row in rows if row["page_id"] is not None], rows[0]["total"])
 
-    def hold(self, bank_id: BankId, page_id: UUID) -> MentalModel | None:
-        row = self._session.row(_SQL["hold"], bank_id=bank_id, page_id=page_id)
+    def lock(self, bank_id: BankId, page_id: UUID) -> MentalModel | None:
+        row = self._session.row(_SQL["lock"], bank_id=bank_id, page_id=page_id)
         return None if row is None else model_of(row)
 
     def find(self, bank_id: BankId, page_id: UUID) -> MentalModel | None:
@@ -148,8 +148,8 @@ class PostgresMentalModels:
             **self._scope(changed.tags, changed.trigger, changed.creator),
         )
 
-    def clear(self, bank_id: BankId, page_id: UUID) -> None:
-        self._keep_version(bank_id, page_id)
+    def clear(self, bank_id: BankId, page_id: UUID, *, keeps_past: bool = True) -> None:
+        self._keep_version(bank_id, page_id, keeps_past)
         self._session.execute(_SQL["clear"], bank_id=bank_id, page_id=page_id)
         self._trim(bank_id, page_id)
 
@@ -172,11 +172,11 @@ class PostgresMentalModels:
         )
         return 0 if row is None else int(row["memories"])
 
-    def reading(self, bank_id: BankId, page_id: UUID) -> Reading:
+    def reading(self, bank_id: BankId, page_id: UUID) -> ScopeReading:
         row = self._session.row(_SQL["reading"], bank_id=bank_id, page_id=page_id)
         if row is None:
             raise AssertionError("an aggregate always answers one row")
-        return Reading(**row)
+        return ScopeReading(**row)
 
     def staleness(self, bank_id: BankId, page_id: UUID) -> Staleness | None:
         row = self._session.row(_SQL["staleness"], bank_id=bank_id, page_id=page_id)
@@ -206,8 +206,8 @@ class PostgresMentalModels:
     def vanished(self, bank_id: BankId, page_id: UUID) -> list[Vanished]:
         return [Vanished(**row) for row in self._session.rows(_SQL["vanished"], bank_id=bank_id, page_id=page_id)]
 
-    def hold_memories(self, bank_id: BankId, ids: Sequence[UUID]) -> list[Citation]:
-        return [Citation(**row) for row in self._session.rows(_SQL["hold_memories"], bank_id=bank_id, ids=list(ids))]
+    def lock_memories(self, bank_id: BankId, ids: Sequence[UUID]) -> list[Citation]:
+        return [Citation(**row) for row in self._session.rows(_SQL["lock_memories"], bank_id=bank_id, ids=list(ids))]
 
     def awaits_consolidation(self, bank_id: BankId) -> bool:
         row = self._session.row(_SQL["awaits_consolidation"], bank_id=bank_id)
@@ -216,8 +216,8 @@ class PostgresMentalModels:
     def prune(self, bank_id: BankId, page_id: UUID) -> None:
         self._session.execute(_SQL["prune"], bank_id=bank_id, page_id=page_id)
 
-    def write(self, bank_id: BankId, page_id: UUID, change: PageChange) -> None:
-        self._keep_version(bank_id, page_id)
+    def write(self, bank_id: BankId, page_id: UUID, change: PageChange, *, keeps_past: bool = True) -> None:
+        self._keep_version(bank_id, page_id, keeps_past)
         self._session.execute(
             _SQL["write"],
             bank_id=bank_id,
@@ -286,8 +286,8 @@ class PostgresMentalModels:
         read, staling = own_filter(tags, trigger), staling_filter(tags, trigger)
         return scope_params(sight(reader, trigger.fact_types, read), sight(reader, trigger.fact_types, staling))
 
-    def _keep_version(self, bank_id: BankId, page_id: UUID) -> None:
-        self._session.execute(_SQL["keep_version"], bank_id=bank_id, page_id=page_id)
+    def _keep_version(self, bank_id: BankId, page_id: UUID, with_text: bool) -> None:
+        self._session.execute(_SQL["keep_version"], bank_id=bank_id, page_id=page_id, with_text=with_text)
         self._session.execute(_SQL["forget_cited_texts"], bank_id=bank_id, page_id=page_id)
 
     def _trim(self, bank_id: BankId, page_id: UUID) -> None:

@@ -1,6 +1,6 @@
 """Observations in Postgres: a checked plan written as a whole, their end when a fact goes, and their history.
 
-Made by store/postgres.py; keeps ports/observations.Observations.  Locks in the global order (docs/architecture.md).
+Made by store/transaction.py; keeps ports/observations.Observations.  Locks in the global order (docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hindsight_aws.ports.consolidation import ScopeLease
 from hindsight_aws.ports.memories import EvidenceView
 from hindsight_aws.ports.observations import Application, ObservationWrite, RevisionView
 from hindsight_aws.store.connection import Row
-from hindsight_aws.store.consolidation import hold_lease, record_run
+from hindsight_aws.store.consolidation import lock_lease, record_run
 from hindsight_aws.store.index import Indexed, PostgresIndex
 from hindsight_aws.store.mental_models import PostgresMentalModels
 from hindsight_aws.store.queries import queries
@@ -38,8 +38,9 @@ class PostgresObservations:
 
     def apply(self, bank_id: BankId, lease: ScopeLease, application: Application) -> None:
         self._lock_facts(bank_id, application)
-        hold_lease(self._session, bank_id, lease)
+        lock_lease(self._session, bank_id, lease)
         lengths = self._lock_observations(bank_id, lease, application.writes)
+        self._lock_work(bank_id, application)
         record_run(self._session, bank_id, application.run)
         change = 0
         grown = 0
@@ -60,7 +61,7 @@ class PostgresObservations:
         ids, going = list(fact_ids), set(fact_ids)
         scopes: Sequence[ScopeId | None] = scope_ids or [None] * len(ids)
         leaving = {"bank_id": bank_id, "fact_ids": ids, "scope_ids": scopes}
-        resting = self._hold_resting(leaving)
+        resting = self._lock_resting(leaving)
         ending = [row["id"] for row in resting]
         self._session.tuples(_SQL["lock_touched_work"], bank_id=bank_id, fact_ids=ids, observation_ids=ending)
         waiting = self._session.rows(_SQL["requeue_sources"], bank_id=bank_id, observation_ids=ending) if ending else []
@@ -74,14 +75,14 @@ class PostgresObservations:
         self._session.execute(_SQL["break_seals"], bank_id=bank_id, fact_ids=ids)
         return [ScopeId(each) for each in dict.fromkeys(w["scope_id"] for w in waiting if w["fact_id"] not in going)]
 
-    def _hold_resting(self, leaving: Mapping[str, object]) -> list[Row]:
+    def _lock_resting(self, leaving: Mapping[str, object]) -> list[Row]:
         """Locks the observations that rest on facts which leave.
 
-        A merge that commits while we wait for its observations moves their evidence on: looks until all are held.
+        A merge that commits while we wait for its observations moves their evidence on: looks until all are locked.
         """
-        held: list[Row] = []
-        while (found := self._session.rows(_SQL["lock_resting_observations"], **leaving)) != held:
-            held = found
+        locked: list[Row] = []
+        while (found := self._session.rows(_SQL["lock_resting_observations"], **leaving)) != locked:
+            locked = found
         return found
 
     def revisions(self, bank_id: BankId, sight: Sight, observation_id: UUID) -> Sequence[RevisionView]:
@@ -225,10 +226,13 @@ class PostgresObservations:
             provenance=Jsonb(application.run.provenance),
         )
 
+    def _lock_work(self, bank_id: BankId, application: Application) -> None:
+        """Locks the batch's work before what pages rest on, which comes after it and is moved by a merge."""
+        work_ids = [*(verdict.work_id for verdict in application.verdicts), *application.overlooked]
+        self._session.tuples(_SQL["lock_work"], bank_id=bank_id, work_ids=work_ids)
+
     def _settle_work(self, bank_id: BankId, lease: ScopeLease, application: Application) -> None:
         verdicts = application.verdicts
-        work_ids = [*(verdict.work_id for verdict in verdicts), *application.overlooked]
-        self._session.tuples(_SQL["lock_work"], bank_id=bank_id, work_ids=work_ids)
         if verdicts:
             self._session.execute(
                 _SQL["finish_work"],

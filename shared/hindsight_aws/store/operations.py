@@ -15,8 +15,8 @@ from hindsight_aws.errors import WorkDeferred, WorkRaced, WorkSuperseded
 from hindsight_aws.model.ids import BankId, DocumentId, OperationId
 from hindsight_aws.model.operation import RETAIN, Lease, NewOperation, Operation, Progress
 from hindsight_aws.model.watermark import Watermark, WriteState
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.ports.operations import Cancelled, OperationQuery, OperationView, Overtaker, Retried
-from hindsight_aws.ports.page import Page
 from hindsight_aws.store.operation_rows import lease_of, operation_json, operation_view
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session

@@ -1,6 +1,6 @@
 """Reads of a past moment in Postgres.
 
-Made by store/postgres.py; keeps ports/past.PastReads; calls sql/past.sql.
+Made by store/transaction.py; keeps ports/past.PastReads; calls sql/past.sql.
 """
 
 from __future__ import annotations

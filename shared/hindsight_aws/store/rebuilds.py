@@ -48,7 +48,7 @@ class PostgresRebuilds:
     def keep_new_facts(self, bank_id: BankId, shadow_id: UUID) -> None:
         self._session.tuples(_SQL["keep_new_facts"], bank_id=bank_id, shadow_id=shadow_id)
 
-    def hold(self, bank_id: BankId, shadow_id: UUID) -> None:
+    def lock(self, bank_id: BankId, shadow_id: UUID) -> None:
         self._session.rows(_SQL["lock_generations"], bank_id=bank_id, shadow_ids=[shadow_id])
 
     def open(

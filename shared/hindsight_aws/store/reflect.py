@@ -46,8 +46,8 @@ class PostgresReflectRuns:
         row = self._session.row(_SQL["find"], bank_id=bank_id, run_id=run_id)
         return None if row is None else _run(row)
 
-    def hold(self, bank_id: BankId, run_id: RunId) -> None:
-        self._session.row(_SQL["hold"], bank_id=bank_id, run_id=run_id)
+    def lock(self, bank_id: BankId, run_id: RunId) -> None:
+        self._session.row(_SQL["lock"], bank_id=bank_id, run_id=run_id)
 
     def begin(self, bank_id: BankId, run_id: RunId, state: JsonObject) -> bool:
         return self._session.execute(_SQL["begin"], bank_id=bank_id, run_id=run_id, state=Jsonb(state)) == 1
@@ -126,9 +126,9 @@ class PostgresReflectRuns:
     def forget_answers(self, bank_id: BankId) -> None:
         self._session.execute(_SQL["forget_answers"], bank_id=bank_id)
 
-    def holds_memories(self, bank_id: BankId, fact_types: Collection[str]) -> bool:
-        row = self._session.row(_SQL["holds_memories"], bank_id=bank_id, fact_types=sorted(fact_types))
-        return row is not None and row["holds"] is True
+    def has_memories(self, bank_id: BankId, fact_types: Collection[str]) -> bool:
+        row = self._session.row(_SQL["has_memories"], bank_id=bank_id, fact_types=sorted(fact_types))
+        return row is not None and row["there"] is True
 
 
 def _run(row: Row) -> Run:

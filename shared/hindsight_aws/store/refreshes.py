@@ -55,8 +55,8 @@ class PostgresRefreshes:
     def claim(self, bank_id: BankId, operation_id: OperationId, seconds: float) -> RefreshLease | None:
         return _lease(self._session.row(_SQL["claim"], bank_id=bank_id, operation_id=operation_id, seconds=seconds))
 
-    def held(self, bank_id: BankId, operation_id: OperationId, fence: int) -> RefreshLease | None:
-        return _lease(self._session.row(_SQL["held"], bank_id=bank_id, operation_id=operation_id, fence=fence))
+    def lock(self, bank_id: BankId, operation_id: OperationId, fence: int) -> RefreshLease | None:
+        return _lease(self._session.row(_SQL["lock"], bank_id=bank_id, operation_id=operation_id, fence=fence))
 
     def complete(self, bank_id: BankId, operation_id: OperationId, details: JsonObject) -> None:
         self._session.execute(

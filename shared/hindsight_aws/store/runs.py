@@ -15,10 +15,10 @@ from hindsight_aws.errors import WorkSuperseded
 from hindsight_aws.model.ids import BankId, RunId
 from hindsight_aws.model.plan import Evidence
 from hindsight_aws.ports.consolidation import ScopeLease
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.ports.runs import Former, Restored, RunQuery, RunView, Touched, Trace
 from hindsight_aws.store.connection import Row
-from hindsight_aws.store.consolidation import hold_lease
+from hindsight_aws.store.consolidation import lock_lease
 from hindsight_aws.store.index import Indexed, PostgresIndex
 from hindsight_aws.store.queries import queries
 from hindsight_aws.store.session import Session
@@ -108,7 +108,7 @@ class PostgresRuns:
         found = self._session.rows(_WRITE["lock_facts"], bank_id=bank_id, fact_ids=ids)
         if not then <= {row["id"] for row in found}:
             raise WorkSuperseded("a fact that is to be rested on went meanwhile")
-        hold_lease(self._session, bank_id, lease)
+        lock_lease(self._session, bank_id, lease)
         self._lengths(bank_id, lease, touched)
 
     def _lengths(self, bank_id: BankId, lease: ScopeLease, ids: Sequence[UUID]) -> dict[UUID, int]:

@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 from hindsight_aws.access import Sight
 from hindsight_aws.model.ids import BankId, ScopeId, UnitId, derived_uuid
 from hindsight_aws.model.scope import Scope
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.ports.scopes import ScopeView
 from hindsight_aws.store.observations import PostgresObservations
 from hindsight_aws.store.queries import queries

@@ -73,6 +73,13 @@ class Session:
         with self.connection.pipeline():
             yield
 
+    def cut(self) -> None:
+        """Prepares no statement any more, and uses none that was: called once a pipeline was cut and goes on.
+
+        psycopg takes what was sent behind the statement that failed for prepared, and the server never saw it.
+        """
+        self.connection.prepare_threshold = None
+
     def _bound(self, params: dict[str, object]) -> dict[str, object]:
         params["tenant_id"] = self.tenant_id
         return params

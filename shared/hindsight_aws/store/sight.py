@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hindsight_aws.access import DocumentSight, Sight
 from hindsight_aws.model.tags import TagGroup
-from hindsight_aws.ports.page import Window
+from hindsight_aws.ports.listing import Window
 from hindsight_aws.store.tag_predicate import predicate_of, predicate_path
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from hindsight_aws.access import PageSight, Sight
 from hindsight_aws.model.ids import BankId
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.store.mental_model_rows import seen_params
 from hindsight_aws.store.patterns import like_pattern
 from hindsight_aws.store.queries import queries

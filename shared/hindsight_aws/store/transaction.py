@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hindsight_aws.store.erasure import PostgresErasures
     from hindsight_aws.store.evidence import PostgresEvidenceReads
     from hindsight_aws.store.graph import PostgresGraphs
+    from hindsight_aws.store.kept_files import PostgresKeptFiles
     from hindsight_aws.store.knowledge import PostgresKnowledgeBases
     from hindsight_aws.store.limits import PostgresTenantLimits
     from hindsight_aws.store.links import PostgresLinks
@@ -132,6 +133,12 @@ class PostgresTransaction:
         from hindsight_aws.store.transfers import PostgresTransfers
 
         return PostgresTransfers(self.session)
+
+    @cached_property
+    def kept_files(self) -> PostgresKeptFiles:
+        from hindsight_aws.store.kept_files import PostgresKeptFiles
+
+        return PostgresKeptFiles(self.session)
 
     @cached_property
     def uploads(self) -> PostgresUploads:

@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 
 from hindsight_aws.model.ids import BankId
 from hindsight_aws.model.webhook import CONSOLIDATION_COMPLETED, EventStatus, HttpConfig, Webhook, WebhookEvent
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.ports.webhooks import NewWebhook, WebhookChange
 from hindsight_aws.store.connection import Row
 from hindsight_aws.store.queries import queries

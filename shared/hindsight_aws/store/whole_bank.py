@@ -21,7 +21,7 @@ def hidden_name(bank_id: BankId) -> str:
     return f"\x1f{bank_id}"
 
 
-def hold_whole(session: Session, bank_id: BankId) -> bool:
+def lock_whole(session: Session, bank_id: BankId) -> bool:
     """Keeps the bank from change and from new rows until the transaction ends; waits for whoever is adding to it.
 
     False when it is gone.
@@ -34,12 +34,12 @@ def take_time(session: Session) -> None:
     session.row(_SQL["take_time"], timeout_ms=_WITHIN_MS)
 
 
-def holdings(session: Session, bank_id: BankId) -> int:
-    """How many facts, observations, entities and documents the bank holds."""
-    row = session.row(_SQL["holdings"], bank_id=bank_id)
-    return 0 if row is None else int(row["held"])
+def count_contents(session: Session, bank_id: BankId) -> int:
+    """How many facts, observations, entities and documents are in the bank."""
+    row = session.row(_SQL["count_contents"], bank_id=bank_id)
+    return 0 if row is None else int(row["contents"])
 
 
 def delete_whole(session: Session, bank_id: BankId) -> None:
-    """Removes the bank, which the caller holds, and all that is in it."""
+    """Removes the bank, which the caller has locked, and all that is in it."""
     session.execute(_SQL["delete"], bank_id=bank_id)

@@ -31,6 +31,7 @@ def within(session: Session, timeout_ms: int) -> Iterator[None]:
     try:
         yield
     except psycopg.errors.QueryCanceled as slow:
+        session.cut()
         session.send(_SQL["back_to_part"])
         raise DatabaseTooSlow("a statement took longer than what is left of the time") from slow
     session.send(_SQL["back_to_part"])

@@ -85,13 +85,13 @@ def span(
 
 
 @contextmanager
-def memory_span(operation: str, kind: SpanKind = SpanKind.INTERNAL) -> Iterator[OpenSpan]:
+def memory_span(operation: str) -> Iterator[OpenSpan]:
     """A span around one operation on a bank's memories: `gen_ai.operation.name` of the conventions, or a name of ours.
 
     It says whose the memories are as far as the event knows by its end; never what they say.
     """
     global _operation  # noqa: PLW0603 - a process works on one at a time
-    with span(operation, kind, {"gen_ai.operation.name": operation}) as opened:
+    with span(operation, SpanKind.INTERNAL, {"gen_ai.operation.name": operation}) as opened:
         around, _operation = _operation, opened if opened.context is not None else None
         try:
             yield opened

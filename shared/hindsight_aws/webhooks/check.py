@@ -10,6 +10,7 @@ from hindsight_aws.errors import InvalidField
 from hindsight_aws.model.destination import Rules, Unfit, destination
 from hindsight_aws.model.webhook import HttpConfig
 from hindsight_aws.settings import Settings
+from hindsight_aws.text.sanitise import clean
 from hindsight_aws.webhooks.compose import OWN_HEADERS
 
 _METHODS: Final = ("POST", "GET")
@@ -40,9 +41,11 @@ def check_url(url: str, rules: Rules) -> str:
 
 
 def check_secret(secret: str | None) -> str | None:
-    """The secret; an empty one is none.  Raises: InvalidField."""
+    """The secret; an empty one is none.  Raises: InvalidField, for one that could not be kept as it is among others."""
     if secret is not None and len(secret) > _LONGEST_VALUE:
         raise InvalidField("secret", f"must be at most {_LONGEST_VALUE} characters")
+    if secret is not None and clean(secret) != secret:
+        raise InvalidField("secret", "must hold no control characters")
     return secret or None
 
 

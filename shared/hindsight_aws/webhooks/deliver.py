@@ -16,6 +16,7 @@ from hindsight_aws.model.metric import Metric
 from hindsight_aws.model.webhook import Attempt, DeliveryStatus, Order, Receipt
 from hindsight_aws.ports.deliveries import Claimed, ServerHook
 from hindsight_aws.ports.store import Transaction
+from hindsight_aws.ports.wakeups import LONGEST_DELAY_S
 from hindsight_aws.settings import Settings
 from hindsight_aws.telemetry import measure
 from hindsight_aws.webhooks.compose import order_for
@@ -36,7 +37,6 @@ PATIENCE: Final = MOST_ATTEMPTS
 LONGEST_REST_S: Final = 86_400.0
 """A delivery that is still kept from a resting receiver a day after its event has failed."""
 _GONE: Final = 410
-_LONGEST_MESSAGE_DELAY_S: Final = 900
 _log = logging.getLogger(__name__)
 
 
@@ -67,7 +67,7 @@ def hand_over(ports: DeliverPorts, tenant_id: TenantId, bank_id: BankId, deliver
         order = None if claimed is None else _order(ports, tx, tenant_id, bank_id, claimed)
     if put_off is not None and put_off.has_ended:
         measure(Metric.DEAD_DELIVERIES)
-    elif put_off is not None and put_off.wait_seconds <= _LONGEST_MESSAGE_DELAY_S:
+    elif put_off is not None and put_off.wait_seconds <= LONGEST_DELAY_S:
         ports.wakeups.wake_deliveries(tenant_id, bank_id, [delivery_id], math.ceil(put_off.wait_seconds))
     if order is not None:
         ports.messages.to_send(tenant_id, order_to_text(order))
@@ -88,7 +88,7 @@ def settle(ports: DeliverPorts, attempt: Attempt, receipt: Receipt) -> None:
     if status == "failed":
         measure(Metric.DEAD_DELIVERIES)
     _log.info("delivery %s: %s after %d attempts", attempt.delivery_id, status, attempts)
-    if status == "pending" and wait_s <= _LONGEST_MESSAGE_DELAY_S:
+    if status == "pending" and wait_s <= LONGEST_DELAY_S:
         ports.wakeups.wake_deliveries(attempt.tenant_id, attempt.bank_id, [attempt.delivery_id], wait_s)
 
 

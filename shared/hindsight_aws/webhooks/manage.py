@@ -15,7 +15,7 @@ from hindsight_aws.errors import Conflict, NotFound
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.webhook import Delivery, Webhook
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.ports.store import Store, Transaction
 from hindsight_aws.ports.webhooks import NewWebhook, WebhookChange
 from hindsight_aws.settings import Settings

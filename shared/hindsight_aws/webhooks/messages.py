@@ -11,6 +11,7 @@ from uuid import UUID
 
 from hindsight_aws.model.ids import BankId, TenantId
 from hindsight_aws.model.webhook import Attempt, HttpConfig, Order, Receipt
+from hindsight_aws.text.sanitise import clean
 
 RECEIPT = "receipt"
 """The kind that a receipt says it is of, on a queue that also holds wake-ups."""
@@ -52,13 +53,16 @@ def receipt_to_text(attempt: Attempt, receipt: Receipt) -> str:
 
 
 def receipt_of(text: str) -> tuple[Attempt, Receipt]:
-    """The receipt that a message holds, and for which attempt.  Raises: ValueError for what is none."""
+    """The receipt that a message holds, and for which attempt.  Raises: ValueError for what is none.
+
+    An error may quote what a receiver said, who may have said what no database holds.
+    """
     try:
         said = json.loads(text)
         status = said["status"]
         error = said["error"]
         return _attempt_of(said), Receipt(
-            None if status is None else int(status), None if error is None else str(error)
+            None if status is None else int(status), None if error is None else clean(str(error))
         )
     except (KeyError, TypeError):
         raise ValueError("the message holds no receipt") from None

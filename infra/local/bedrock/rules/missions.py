@@ -37,7 +37,7 @@ _SOMEONE = "someone"
 _ORGANISATION = "an organisation"
 _ORGANISATIONS = frozenset(
     """agency airlines bakery bank books bros brothers cafe clinic club co college company corp dairy design electric
-    energy factory farm florist flowers foods foundation furniture garage gmbh group holdings hospital hotel inc
+    energy factory farm florist flowers foods foundation furniture garage gmbh group count_contents hospital hotel inc
     industries kitchen labs library limited llc logistics ltd market media ministry motors museum partners pharmacy
     plc press restaurant robotics school services shop software solutions sons store stores studio supplies systems
     technologies university works""".split()

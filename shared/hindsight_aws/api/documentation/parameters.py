@@ -48,7 +48,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "period": "How far back, such as `1d`, `7d` or `30d`.",
     "active_only": "Leaves out what is switched off.",
     "action": "One action alone.",
-    "transport": "One way in alone: `http` or `mcp`.",
+    "transport": "One way in alone: `http`, `mcp`, or `system` for banks that a clone or a restore has made.",
     "scope": "The tags of one exact scope; give it once for each tag, empty for the scope without tags.",
     "min_count": "Leaves out pairs that are named together less often.",
     "include_pending": "Shows scopes too that have work and no observation yet.",

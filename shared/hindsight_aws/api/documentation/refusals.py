@@ -17,6 +17,7 @@ WHY: Final[Mapping[int, str]] = {
     413: "Larger than the service takes.",
     422: "The request is not as it must be: every wrong field is named.",
     429: "More than the tenant or the service may be asked for now: try again after a while.",
+    500: "The run failed, and would again: the sentence says why.",
     501: "Part of the contract, and not served here; the sentence says why.",
     502: "The model's answer could not be used.",
     503: "Not now: `Retry-After` says after how many seconds to try again.",
@@ -33,6 +34,7 @@ NAMES: Final[Mapping[int, str]] = {
     413: "TooLarge",
     422: "Invalid",
     429: "TooManyRequests",
+    500: "RunFailed",
     501: "NotServed",
     502: "ModelFailed",
     503: "NotNow",
@@ -66,10 +68,10 @@ _CONFLICTS: Final = frozenset(
 )  # fmt: skip
 _ASK_MODELS: Final = frozenset(
     {
-        "retain_memories", "dry_run_extract_memories", "recall_memories", "recall_several_banks", "reflect",
-        "update_memory", "dry_run_refresh_mental_model",
+        "retain_memories", "dry_run_extract_memories", "recall_memories", "recall_several_banks", "update_memory",
     }
 )  # fmt: skip
+_WAIT_FOR_RUNS: Final = frozenset({"reflect", "dry_run_refresh_mental_model"})
 
 
 def is_served_well(operation_id: str) -> bool:
@@ -92,6 +94,8 @@ def refusals(operation_id: str, operation: Json) -> Iterator[int]:
         yield 409
     if operation_id in _ASK_MODELS:
         yield 502
+    if operation_id in _WAIT_FOR_RUNS:
+        yield 500
     if operation_id in RETIRED:
         yield 410
     if operation_id in NOT_SERVED:

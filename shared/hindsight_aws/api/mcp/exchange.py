@@ -51,6 +51,7 @@ class Exchange:
     enabled: EnabledTools
     server_version: str
     _sent: int = field(default=0, init=False)
+    _tools: int = field(default=0, init=False)
 
     async def answer(self, message: Message) -> JsonObject:
         """The result of a request.  Raises RpcError."""
@@ -128,8 +129,10 @@ class Exchange:
             calls = tool.ask(arguments)
         except InvalidRequest as wrong:
             return results.failure(tool, str(wrong), of_many=self.of_many)
-        for call in calls:
-            answer = await ask(self.request, call)
+        self._tools += 1
+        for place, call in enumerate(calls):
+            # The HTTP request was counted for its first tool; each further one of a batch is a request as well.
+            answer = await ask(self.request, call, counts=self._tools > 1 and place == 0)
             if answer.status >= 300:
                 return results.refusal(tool, answer, of_many=self.of_many)
             self._sent += len(answer.body)

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.types import Message, Scope
 
 from hindsight_aws.api.audit import TRANSPORT
+from hindsight_aws.api.auth import COUNTED
 from hindsight_aws.api.claims import EVENT, authorizer_part
 from hindsight_aws.api.mcp.tool import RouteCall
 from hindsight_aws.ports.model_gateway import JsonValue
@@ -29,8 +30,11 @@ class RouteAnswer:
         return cast("JsonValue", json.loads(self.body))
 
 
-async def ask(request: Request, call: RouteCall) -> RouteAnswer:
-    """What the app that serves this request answers to another one of the same caller."""
+async def ask(request: Request, call: RouteCall, *, counts: bool) -> RouteAnswer:
+    """What the app that serves this request answers to another one of the same caller.
+
+    `counts`: as one of the requests that the caller's tenant may make, besides the one being served.
+    """
     payload = b"" if call.body is None else json.dumps(call.body).encode()
     answer = RouteAnswer()
 
@@ -44,7 +48,7 @@ async def ask(request: Request, call: RouteCall) -> RouteAnswer:
         elif message["type"] == "http.response.body":
             answer.body += message.get("body", b"")
 
-    await request.app(_scope(request, call, len(payload)), receive, send)
+    await request.app({**_scope(request, call, len(payload)), COUNTED: not counts}, receive, send)
     return answer
 
 

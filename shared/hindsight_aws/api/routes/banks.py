@@ -14,9 +14,9 @@ from hindsight_aws.api.newborn import furnish
 from hindsight_aws.api.schemas.banks import AddBackgroundRequest, CreateBankRequest, UpdateDispositionRequest
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.banks import manage
-from hindsight_aws.banks.config import resolve
 from hindsight_aws.banks.manage import BankChange
-from hindsight_aws.banks.profile import BankProfile, profile
+from hindsight_aws.configuration.config import resolve
+from hindsight_aws.configuration.profile import BankProfile, profile
 from hindsight_aws.erasure import erase_bank
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.principal import Permission, Principal
@@ -89,7 +89,7 @@ async def delete_bank(call: CallDep, bank_id: str) -> Response:
     gone = erase_bank(call.services.erasure_ports, principal, bank_id)
     call.forget_names()
     message = f"Bank '{bank_id}' and all associated data deleted successfully"
-    answer = json_answer({"success": True, "message": message, "deleted_count": gone.held})
+    answer = json_answer({"success": True, "message": message, "deleted_count": gone.contents})
     if gone.erasure_id is not None:
         answer.headers[RECEIPT_HEADER] = str(gone.erasure_id)
     return answer

@@ -15,9 +15,9 @@ from hindsight_aws.api.newborn import furnish
 from hindsight_aws.api.schemas.banks import BankConfigUpdate
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.banks import manage
-from hindsight_aws.banks.config import resolve
-from hindsight_aws.banks.fields import FIELDS
 from hindsight_aws.banks.manage import Configured
+from hindsight_aws.configuration.config import resolve
+from hindsight_aws.configuration.fields import FIELDS
 from hindsight_aws.consolidate.review import review
 from hindsight_aws.errors import NotFound
 from hindsight_aws.model.principal import Permission

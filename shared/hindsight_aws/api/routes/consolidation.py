@@ -20,7 +20,7 @@ from hindsight_aws.api.schemas.consolidation import (
 )
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.consolidate.estimate import Numbers
-from hindsight_aws.consolidate.preview import HeldScope, drafts, preview, scopes_read
+from hindsight_aws.consolidate.preview import CountedScope, drafts, preview, scopes_read
 from hindsight_aws.consolidate.rebuild import Rebuilding, rebuild
 from hindsight_aws.consolidate.submit import recover, submit
 from hindsight_aws.consolidate.undo import revert
@@ -65,7 +65,7 @@ async def preview_consolidation_strategies(call: CallDep, bank_id: str, body: St
         at_most = scopes_read(strategies)
         in_sight = sight(seen.principal)
         found = seen.tx.scopes.page(seen.bank.bank_id, in_sight, with_pending=False, limit=at_most, offset=0)
-    scopes = [HeldScope(scope.tags, scope.observations) for scope in found.items]
+    scopes = [CountedScope(scope.tags, scope.observations) for scope in found.items]
     return json_answer(preview(strategies, scopes, body.sample_limit, complete=found.total <= len(scopes)))
 
 

@@ -20,7 +20,7 @@ from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.errors import NotFound
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.ports.documents import ChunkView, DocumentView, EventView
-from hindsight_aws.ports.page import Page
+from hindsight_aws.ports.listing import Page
 from hindsight_aws.retain import USUAL_ENTITY_TYPE
 
 router = APIRouter(prefix="/v1/default/banks/{bank_id}/documents", route_class=ReportingRoute)

@@ -44,7 +44,7 @@ async def create_knowledge_folder(call: CallDep, bank_id: str, body: CreateFolde
     """Makes an empty folder; an unknown bank is made."""
     principal = call.principal(Permission.WRITE)
     furnish(call, principal, bank_id)
-    made = manage.create_folder(call.services.models_door, principal, bank_id, body.name, body.parent_id or None)
+    made = manage.create_folder(call.services.pages_door, principal, bank_id, body.name, body.parent_id or None)
     return json_answer(shown_node(principal, made, None), 201)
 
 

@@ -24,7 +24,7 @@ async def create_knowledge_page(call: CallDep, bank_id: str, body: CreatePageBod
 
     `scope_matches` counts the memories that its tags and types reach now, up to 1,000.
     """
-    principal, door = call.principal(Permission.WRITE), call.services.models_door
+    principal, door = call.principal(Permission.WRITE), call.services.pages_door
     furnish(call, principal, bank_id)
     made = manage.create_page(door, principal, bank_id, body.as_request())
     asking = made.asking
@@ -39,8 +39,8 @@ async def update_knowledge_node(call: CallDep, bank_id: str, node_id: str, body:
 
     A page whose question changes is written anew.
     """
-    principal, door = call.principal(Permission.WRITE), call.services.models_door
-    done = manage.change_node(door, principal, bank_id, node_id, body.as_changes())
+    principal, door = call.principal(Permission.WRITE), call.services.pages_door
+    done = manage.change_node(door, principal, bank_id, node_id, body.as_node_changes())
     if done.operation_id is not None:
         start(door, principal.tenant_id, done.bank_id, done.operation_id)
     return json_answer(shown_node(principal, done.node, done.view))

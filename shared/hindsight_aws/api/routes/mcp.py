@@ -31,7 +31,7 @@ from hindsight_aws.api.mcp.protocol import (
     version_of,
 )
 from hindsight_aws.api.names import meaning
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.errors import AccessDenied, NotFound, Unauthenticated
 from hindsight_aws.model.principal import Principal
 from hindsight_aws.ports.model_gateway import JsonObject, JsonValue

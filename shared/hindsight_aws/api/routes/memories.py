@@ -20,6 +20,7 @@ from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.errors import AccessDenied, InvalidRequest, NotFound
 from hindsight_aws.model.chunk_id import chunk_id
 from hindsight_aws.model.principal import Permission
+from hindsight_aws.ports.listing import TimeField
 from hindsight_aws.ports.memories import (
     ConsolidationState,
     EvidenceView,
@@ -29,7 +30,6 @@ from hindsight_aws.ports.memories import (
     State,
 )
 from hindsight_aws.ports.observations import RevisionView
-from hindsight_aws.ports.page import TimeField
 
 router = APIRouter(prefix="/v1/default/banks/{bank_id}/memories", route_class=ReportingRoute)
 

@@ -21,7 +21,7 @@ router = APIRouter(prefix="/v1/default/banks/{bank_id}/mental-models", route_cla
 @router.post("")
 async def create_mental_model(call: CallDep, bank_id: str, body: CreateMentalModelBody) -> Response:
     """Makes a model and has it written; `scope_matches` counts the memories that its tags reach now, up to 1,000."""
-    principal, door = call.principal(Permission.WRITE), call.services.models_door
+    principal, door = call.principal(Permission.WRITE), call.services.pages_door
     furnish(call, principal, bank_id)
     made = manage.create(door, principal, bank_id, body.as_request())
     start(door, principal.tenant_id, made.bank_id, made.operation_id)
@@ -40,7 +40,7 @@ async def refresh_mental_model(
     call: CallDep, bank_id: str, mental_model_id: str, body: RefreshBody | None = None
 ) -> Response:
     """Has the model refreshed now, as part of a refresh that waits already if there is one."""
-    principal, door = call.principal(Permission.WRITE), call.services.models_door
+    principal, door = call.principal(Permission.WRITE), call.services.pages_door
     full = body is not None and body.mode == "full"
     asked = manage.refresh(door, principal, bank_id, mental_model_id, full=full)
     start(door, principal.tenant_id, asked.bank_id, asked.operation_id)
@@ -50,7 +50,7 @@ async def refresh_mental_model(
 @router.post("/{mental_model_id}/dry-run-refresh")
 async def dry_run_refresh_mental_model(call: CallDep, request: Request, bank_id: str, mental_model_id: str) -> Response:
     """What a refresh would write now, and why; writes nothing."""
-    principal, door = call.principal(Permission.WRITE), call.services.models_door
+    principal, door = call.principal(Permission.WRITE), call.services.pages_door
     run = dry_run.dry_run(door, principal, bank_id, mental_model_id)
     run = dry_run.wait(door, principal, run, patience(request, call.services.settings))
     return told(run, call.services.settings)

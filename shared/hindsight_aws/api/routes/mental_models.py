@@ -15,7 +15,7 @@ from hindsight_aws.api.query import Offset, PageSize, Tags
 from hindsight_aws.api.schemas.mental_models import UpdateMentalModelBody
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.mental_models import manage
-from hindsight_aws.mental_models.report import based_on, shown_response
+from hindsight_aws.mental_models.refresh.report import based_on, shown_response
 from hindsight_aws.model.principal import Permission, Principal
 from hindsight_aws.model.tags import TagFilter, TagsMatch
 from hindsight_aws.model.trigger import trigger_to_json
@@ -79,9 +79,10 @@ async def delete_mental_model(call: CallDep, bank_id: str, mental_model_id: str)
 @router.post("/{mental_model_id}/clear")
 async def clear_mental_model(call: CallDep, bank_id: str, mental_model_id: str) -> Response:
     """Takes the text away; the next refresh writes it anew."""
+    keeps_past = call.services.settings.hindsight_api_enable_mental_model_history
     with call.bank(bank_id, Permission.WRITE, manage.model_not_found(mental_model_id)) as seen:
         _, view = manage.look_up(seen.tx, seen.principal, bank_id, mental_model_id)
-        manage.clear(seen.tx, seen.bank.bank_id, view.model)
+        manage.clear(seen.tx, seen.bank.bank_id, view.model, keeps_past=keeps_past)
         return _told(seen, bank_id, mental_model_id, "full")
 
 

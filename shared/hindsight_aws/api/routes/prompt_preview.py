@@ -15,10 +15,10 @@ from hindsight_aws.access import require_whole_bank
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
 from hindsight_aws.api.wire import ReportingRoute
-from hindsight_aws.banks.config import BankConfig
-from hindsight_aws.banks.field import Kind
-from hindsight_aws.banks.fields import FIELDS
 from hindsight_aws.banks.prompt_preview import Previewed, PromptPreview, preview
+from hindsight_aws.configuration.config import BankConfig
+from hindsight_aws.configuration.field import Kind
+from hindsight_aws.configuration.fields import FIELDS
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.ports.model_gateway import ModelCall
 

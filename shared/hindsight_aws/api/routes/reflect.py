@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
+from hindsight_aws.api.errors import LONGEST_WAIT_S, status_named
 from hindsight_aws.api.newborn import furnish
 from hindsight_aws.api.schemas.reflect import ReflectBody
 from hindsight_aws.api.wire import ReportingRoute
@@ -21,8 +22,8 @@ _FUNCTION_URL_ROUTE = "$default"
 _AT_WORK = "The answer is still being worked on: send the same request again, or ask for the operation."
 _FORGOTTEN = "Memory was changed before the answer could be given: send the same request again."
 _LIMIT_REACHED = "A daily limit of the tenant was reached before there was an answer: model work goes on the next day."
-_PASSING = frozenset({"ModelThrottled", "ModelUnavailable", "DatabaseUnavailable"})
 _OUT_OF_TIME = frozenset({"ReflectTimeout", "States.Timeout", "Sandbox.Timedout"})
+"""What the loop and the workflow call an end that is no error of the tree."""
 
 
 @router.post("/v1/default/banks/{bank_id}/reflect")
@@ -41,7 +42,11 @@ async def reflect(call: CallDep, request: Request, bank_id: str, body: ReflectBo
 
 
 def told(run: Run, settings: Settings) -> Response:
-    """The end of a run, or that it goes on, as an answer."""
+    """The end of a run, or that it goes on, as an answer.
+
+    A failed run has the status of its error where coming again later may help: 429, 503 or 504.  Any other is 500, of a
+    model that gave nothing usable too: so clients know a reflect without an answer.
+    """
     wait = {"Retry-After": str(settings.hindsight_reflect_retry_after_seconds)}
     if run.status == "completed" and run.answer is not None:
         return json_answer(run.answer)
@@ -52,12 +57,18 @@ def told(run: Run, settings: Settings) -> Response:
         return _with({"detail": _FORGOTTEN, **body}, 503, wait)
     if run.status == "cancelled":
         return _with({"detail": "The run was cancelled.", **body}, 409, {})
-    if run.error == "LimitReached":
-        return _with({"detail": _LIMIT_REACHED, **body}, 429, wait)
+    status = _status_of_failed(run.error or "")
+    if status == 429:
+        return _with({"detail": _LIMIT_REACHED, **body}, status, {"Retry-After": str(LONGEST_WAIT_S)})
     body = {"detail": f"Reflect failed: {run.error_message} ({run.error})", **body, "error": run.error}
-    if run.error in _PASSING:
-        return _with(body, 503, wait)
-    return _with(body, 504 if run.error in _OUT_OF_TIME else 500, {})
+    return _with(body, status, wait if status == 503 else {})
+
+
+def _status_of_failed(error_name: str) -> int:
+    if error_name in _OUT_OF_TIME:
+        return 504
+    status = status_named(error_name)
+    return status if status in (429, 503, 504) else 500
 
 
 def _with(body: dict[str, object], status: int, headers: dict[str, str]) -> Response:

@@ -12,7 +12,7 @@ from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import CallDep
 from hindsight_aws.api.query import Offset
 from hindsight_aws.api.wire import ReportingRoute
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.consolidate.policy import policies_of
 from hindsight_aws.model.principal import Permission
 from hindsight_aws.model.strategy import Policy

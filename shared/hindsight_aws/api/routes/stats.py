@@ -14,7 +14,7 @@ from hindsight_aws.api.answers import json_answer
 from hindsight_aws.api.auth import BankInSight, CallDep
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.model.principal import Permission
-from hindsight_aws.ports.page import Window
+from hindsight_aws.ports.listing import Window
 from hindsight_aws.ports.stats import BankStats, TimelineField
 from hindsight_aws.usage.allowance import parked
 

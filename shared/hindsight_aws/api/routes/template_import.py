@@ -11,7 +11,7 @@ from hindsight_aws.api.newborn import furnish
 from hindsight_aws.api.schemas.templates import read_manifest
 from hindsight_aws.api.wire import ReportingRoute
 from hindsight_aws.banks import template as use_case
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.consolidate.review import review
 from hindsight_aws.mental_models.start import start
 from hindsight_aws.model.principal import Permission
@@ -25,7 +25,7 @@ async def import_bank_template(call: CallDep, request: Request, bank_id: str, dr
 
     `warnings` says which settings do not do what they seem to say.
     """
-    principal, door = call.principal(Permission.ADMIN), call.services.models_door
+    principal, door = call.principal(Permission.ADMIN), call.services.pages_door
     template = read_manifest(await request.body())
     if not dry_run:
         furnish(call, principal, bank_id, Permission.ADMIN)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import AfterValidator, Field
 
-from hindsight_aws.api.schemas.mental_models import Tokens, TriggerBody
-from hindsight_aws.api.schemas.text import fit_to_store
+from hindsight_aws.api.schemas.mental_models import Question, Tokens, TriggerBody, UpdateMentalModelBody
+from hindsight_aws.api.schemas.text import StorableBody
 from hindsight_aws.knowledge.manage import NodeChanges, PageRequest, Place
-from hindsight_aws.mental_models.manage import ModelChanges
 
 
 def _has_words(name: str) -> str:
@@ -19,36 +18,25 @@ def _has_words(name: str) -> str:
 
 
 _Name = Annotated[str, Field(max_length=256), AfterValidator(_has_words)]
-_Question = Annotated[str, Field(max_length=32_000)]
 _NodeId = Annotated[str, Field(max_length=64)]
 
 
-class CreateFolderBody(BaseModel):
+class CreateFolderBody(StorableBody):
     """A folder to be made."""
 
     name: _Name
     parent_id: _NodeId | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _made_whole(cls, body: object) -> object:
-        return fit_to_store(body)
 
-
-class CreatePageBody(BaseModel):
+class CreatePageBody(StorableBody):
     """A page to be made; what its trigger leaves out is as the bank's pages have it."""
 
     name: _Name
-    source_query: _Question
+    source_query: Question
     parent_id: _NodeId | None = None
     tags: list[str] | None = None
     max_tokens: Tokens | None = None
     trigger: TriggerBody | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _made_whole(cls, body: object) -> object:
-        return fit_to_store(body)
 
     def as_request(self) -> PageRequest:
         """The page as the use case takes it."""
@@ -58,23 +46,13 @@ class CreatePageBody(BaseModel):
         )
 
 
-class UpdateNodeBody(BaseModel):
+class UpdateNodeBody(UpdateMentalModelBody):
     """What is to change; null changes nothing, but for the place: a `parent_id` that is null is the root."""
 
     name: _Name | None = None
     parent_id: _NodeId | None = None
-    source_query: _Question | None = None
-    tags: list[str] | None = None
-    max_tokens: Tokens | None = None
-    trigger: TriggerBody | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _made_whole(cls, body: object) -> object:
-        return fit_to_store(body)
-
-    def as_changes(self) -> NodeChanges:
-        """The changes as the use case takes them."""
+    def as_node_changes(self) -> NodeChanges:
+        """The changes as the use case takes them: the node's place, and its page's."""
         moved = (self.parent_id or Place.ROOT) if "parent_id" in self.model_fields_set else Place.AS_IT_IS
-        trigger = None if self.trigger is None else self.trigger.sent()
-        return NodeChanges(moved, ModelChanges(self.name, self.source_query, self.tags, self.max_tokens, trigger))
+        return NodeChanges(moved, self.as_changes())

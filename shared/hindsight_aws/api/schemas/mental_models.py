@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
 from hindsight_aws.api.schemas.filters import TagGroups
 from hindsight_aws.api.schemas.structured import ResponseSchema
-from hindsight_aws.api.schemas.text import fit_to_store
-from hindsight_aws.mental_models.cron import parse
+from hindsight_aws.api.schemas.text import StorableBody
 from hindsight_aws.mental_models.manage import ModelChanges, ModelRequest
+from hindsight_aws.model.cron import parse
 from hindsight_aws.model.tags import TagsMatch
 from hindsight_aws.reflect.request import Budget
 
 Tokens = Annotated[int, Field(ge=256, le=8192)]
 _Name = Annotated[str, Field(max_length=256)]
-_Question = Annotated[str, Field(max_length=32_000)]  # as long as one that reflect is asked
+Question = Annotated[str, Field(max_length=32_000)]  # as long as one that reflect is asked
 _Count = Annotated[int, Field(ge=0, lt=2**31)]
 _Some = Annotated[int, Field(ge=1, lt=2**31)]
 
@@ -59,20 +59,15 @@ class TriggerBody(BaseModel):
         return self.model_dump(mode="json", exclude_unset=True)
 
 
-class CreateMentalModelBody(BaseModel):
+class CreateMentalModelBody(StorableBody):
     """A model to be made."""
 
     id: str | None = None
     name: _Name
-    source_query: _Question
-    tags: list[str] = []
+    source_query: Question
+    tags: list[str] = Field([])
     max_tokens: Tokens = 2048
     trigger: TriggerBody = TriggerBody()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _made_whole(cls, body: object) -> object:
-        return fit_to_store(body)
 
     def as_request(self) -> ModelRequest:
         """The model as the use case takes it."""
@@ -81,19 +76,14 @@ class CreateMentalModelBody(BaseModel):
         )
 
 
-class UpdateMentalModelBody(BaseModel):
+class UpdateMentalModelBody(StorableBody):
     """What is to change; null changes nothing."""
 
     name: _Name | None = None
-    source_query: _Question | None = None
+    source_query: Question | None = None
     tags: list[str] | None = None
     max_tokens: Tokens | None = None
     trigger: TriggerBody | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _made_whole(cls, body: object) -> object:
-        return fit_to_store(body)
 
     def as_changes(self) -> ModelChanges:
         """The changes as the use case takes them."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from hindsight_aws.api.schemas.filters import TagGroups
 from hindsight_aws.api.schemas.structured import ResponseSchema
-from hindsight_aws.api.schemas.text import fit_to_store
+from hindsight_aws.api.schemas.text import StorableBody
 from hindsight_aws.errors import InvalidField
 from hindsight_aws.model.tags import TagFilter, TagsMatch, parse_groups
 from hindsight_aws.ports.model_gateway import JsonObject
@@ -42,7 +42,7 @@ class ReflectIncludeOptions(BaseModel):
     tool_calls: ToolCallsIncludeOptions | None = None
 
 
-class ReflectBody(BaseModel):
+class ReflectBody(StorableBody):
     """A question to a bank, to be answered in words."""
 
     query: Annotated[str, Field(max_length=LONGEST_QUERY)]
@@ -61,11 +61,6 @@ class ReflectBody(BaseModel):
     reflect_search_observations_max_tokens: Annotated[int, Field(ge=1, lt=2**31)] | None = None
     reflect_search_observations_include_entities: bool | None = None
     query_timestamp: str | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _made_whole(cls, body: object) -> object:
-        return fit_to_store(body)
 
     @field_validator("tags")
     @classmethod

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from hindsight_aws.errors import InvalidRequest
-from hindsight_aws.reflect.structure import check_response_schema
+from hindsight_aws.reflect.asking.structure import check_response_schema
 
 
 def _is_a_schema(value: dict[str, object] | None) -> dict[str, object] | None:

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from hindsight_aws.api.schemas.directives import CreateDirectiveRequest
 from hindsight_aws.api.schemas.mental_models import CreateMentalModelBody
 from hindsight_aws.api.schemas.text import without_surrogates
-from hindsight_aws.banks.answer_fields import OWN
-from hindsight_aws.banks.field import Kind
-from hindsight_aws.banks.fields import FIELDS
 from hindsight_aws.banks.template import Template
+from hindsight_aws.configuration.answer_fields import OWN
+from hindsight_aws.configuration.field import Kind
+from hindsight_aws.configuration.fields import FIELDS
 from hindsight_aws.errors import InvalidRequest
 from hindsight_aws.mental_models.manage import ModelRequest
 from hindsight_aws.ports.directives import DirectiveText

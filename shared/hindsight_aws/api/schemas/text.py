@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import BaseModel, model_validator
+
 from hindsight_aws.text.sanitise import clean
 
 _DEEPEST = 64
@@ -29,6 +31,15 @@ def without_surrogates(value: object, depth: int = 0) -> object:
 def fit_to_store(value: object) -> object:
     """The JSON value without lone surrogates and without the controls that no database holds, in keys too."""
     return _cleaned(without_surrogates(value))
+
+
+class StorableBody(BaseModel):
+    """A body whose texts are all made fit to store before any field is looked at."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _made_whole(cls, body: object) -> object:
+        return fit_to_store(body)
 
 
 def _cleaned(value: object) -> object:

@@ -38,7 +38,7 @@ class CreateWebhookRequest(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _made_whole(cls, body: object) -> object:
-        return fit_to_store(body)
+        return _but_for_its_secret(body)
 
     def as_hook(self) -> NewWebhook:
         """The hook as the use case takes it."""
@@ -57,7 +57,7 @@ class UpdateWebhookRequest(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _made_whole(cls, body: object) -> object:
-        return fit_to_store(body)
+        return _but_for_its_secret(body)
 
     def as_change(self) -> WebhookChange | None:
         """The change as the use case takes it; None when no field was sent."""
@@ -71,3 +71,11 @@ class UpdateWebhookRequest(BaseModel):
             is_enabled=self.enabled,
             http=None if self.http_config is None else self.http_config.as_config(),
         )
+
+
+def _but_for_its_secret(body: object) -> object:
+    """The body made whole.  A secret stays as it was sent, to be refused: made whole it would be another."""
+    whole = fit_to_store(body)
+    if isinstance(whole, dict) and isinstance(body, dict) and "secret" in body:
+        whole["secret"] = body["secret"]
+    return whole

@@ -1,6 +1,6 @@
 """Bedrock behind `ports.model_gateway`: text with tools, vectors, and reranking.
 
-Joined to the use cases by `runtime` alone; calls boto3. botocore retries nothing; a text call is made once.
+Joined to the use cases by `runtime` and `cli` alone; calls boto3. botocore retries nothing; a text call is made once.
 """
 
 from hindsight_aws.aws.bedrock.clients import BedrockClients, BedrockLimits

@@ -6,6 +6,7 @@ Called by the adapters beside it; calls boto3, which reads `AWS_ENDPOINT_URL_BED
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -29,12 +30,25 @@ class BedrockLimits:
 
 
 class BedrockClients:
-    """Holds the clients of one region. Safe to share between threads; opens no socket until a call is made."""
+    """Holds the clients of one region. Safe to share between threads; opens no socket until a call is made.
 
-    def __init__(self, region: str, limits: BedrockLimits | None = None) -> None:
+    `profiles`: application inference profiles by the model that each stands for.
+    """
+
+    def __init__(
+        self, region: str, limits: BedrockLimits | None = None, profiles: Mapping[str, str] | None = None
+    ) -> None:
         self.region = region
+        self._profiles = profiles or {}
         self.limits = limits or BedrockLimits()
         self._making = threading.Lock()
+
+    def address(self, model: str) -> str:
+        """What the wire names for that model: the profile that stands for it, or itself.
+
+        Prices, capabilities, ledger and provenance go by the model, which a profile's ARN does not say.
+        """
+        return self._profiles.get(model, model)
 
     @property
     def runtime(self) -> BedrockRuntimeClient:

@@ -123,7 +123,7 @@ class BedrockEmbedder:
             return _Outcome(0)
         try:
             answer = self._clients.runtime.invoke_model(
-                modelId=self.model,
+                modelId=self._clients.address(self.model),
                 body=self._wire.body(texts, purpose),
                 contentType="application/json",
                 accept="application/json",

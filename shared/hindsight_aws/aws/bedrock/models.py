@@ -41,7 +41,8 @@ class BedrockModels:
 
     def impatient_text_model(self, read_timeout_s: float) -> TextModel:
         """The text model for a caller who waits for an answer no longer than this."""
-        clients = BedrockClients(self._settings.aws_region, BedrockLimits(read_timeout_s=read_timeout_s))
+        limits = BedrockLimits(read_timeout_s=read_timeout_s)
+        clients = BedrockClients(self._settings.aws_region, limits, self._settings.inference_profiles)
         return MeteredTextModel(BedrockTextModel(clients))
 
     def reranker(self, model: str) -> Reranker:
@@ -58,4 +59,4 @@ class BedrockModels:
             read_timeout_s=self._settings.hindsight_api_llm_timeout,
             connections=self._settings.hindsight_api_embeddings_parallelism + 2,
         )
-        return BedrockClients(region, limits)
+        return BedrockClients(region, limits, self._settings.inference_profiles)

@@ -38,6 +38,7 @@ class BedrockTextModel:
 
     def ask(self, call: ModelCall, usage: UsageSink) -> ModelReply:
         request = converse_request(call, capability_of(call.model), strict=self._strict)
+        request["modelId"] = self._clients.address(call.model)
         started = time.perf_counter()
 
         def record(status: CallStatus, tokens: TokenUsage) -> float:

@@ -26,17 +26,13 @@ _ENDS: Final = tuple(
 _BLANK: Final = re.compile(r"\s*")
 
 
-def split_prose(text: str, size: int) -> list[str]:
+def each_piece(text: str, size: int) -> Iterator[str]:
     """Pieces of at most `size` code points, in order; joined they are the text but for white space.
 
     Text that fits is one piece, unchanged; otherwise pieces are trimmed and none is blank.  Splits at paragraphs, then
     lines, sentences (CJK ones too), clauses, words, and only then between characters, never inside a grapheme cluster.
+    Holds no more than one piece at a time.
     """
-    return list(each_piece(text, size))
-
-
-def each_piece(text: str, size: int) -> Iterator[str]:
-    """As `split_prose`, one piece after the other, holding no more than one of them."""
     if len(text) <= size:
         yield text
         return

@@ -1,6 +1,6 @@
 """Resolves how each document's facts are made: the bank's settings under its strategy, and the extractor they ask for.
 
-Called by the job and by submit; calls banks.config and prompts.
+Called by the job and by submit; calls configuration.config and prompts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from hindsight_aws.banks.config import BankConfig, resolve
+from hindsight_aws.configuration.config import BankConfig, resolve
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.model.ids import TenantId
 from hindsight_aws.prompts import ExtractionMode

@@ -1,1 +1,1 @@
-"""From a request to checked documents: cleaned, dated, limited, allowed.  Called by `retain` and `submit`."""
+"""From a request to checked documents: cleaned, dated, limited, screened.  Called by retain/."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
+from uuid import UUID
 
 from hindsight_aws.model.document import SourceFile
 from hindsight_aws.model.scope import ObservationScopes
@@ -90,21 +91,28 @@ def _document_to_json(document: DocumentTask) -> JsonObject:
         "mode": document.mode,
         "place": document.place,
         "file": None if document.file is None else [document.file.name, document.file.content_type],
+        **_kept_to_json(document.file),
         "is_again": document.is_again,
         "parts": [] if document.is_again else [part_to_json(part) for part in document.parts],
     }
+
+
+def _kept_to_json(file: SourceFile | None) -> JsonObject:
+    """Beside the file, so that whoever knows nothing of kept files can read it."""
+    return {} if file is None or file.kept is None else {"kept": str(file.kept)}
 
 
 def _document_from_json(document: JsonObject) -> DocumentTask:
     parts = tuple(part_from_json(part) for part in cast("list[JsonObject]", document["parts"]))
     external_id, mode = cast("str | None", document["id"]), cast("UpdateMode", document["mode"])
     file = cast("list[str] | None", document.get("file"))
+    kept = cast("str | None", document.get("kept"))
     return DocumentTask(
         external_id=external_id,
         mode=mode,
         parts=parts,
         place=cast("int", document["place"]),
-        file=None if file is None else SourceFile(*file),
+        file=None if file is None else SourceFile(file[0], file[1], None if kept is None else UUID(kept)),
         is_again=cast("bool", document.get("is_again", False)),
     )
 

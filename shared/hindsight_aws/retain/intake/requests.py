@@ -1,6 +1,6 @@
 """What a caller may ask of retain and what it is answered.
 
-Made by the API and by tools; read by the rest of this package.
+Made by the API; read by the rest of this package.
 """
 
 from __future__ import annotations

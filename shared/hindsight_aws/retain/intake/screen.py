@@ -79,7 +79,7 @@ def _part(look: Look, part: Part, document_id: str | None) -> Part:
 
 def _file(look: Look, file: SourceFile) -> SourceFile:
     """The file with its name and its type as they may be stored."""
-    return SourceFile(look.text(file.name, "file"), look.text(file.content_type, "file"))
+    return replace(file, name=look.text(file.name, "file"), content_type=look.text(file.content_type, "file"))
 
 
 def _entities(look: Look, part: Part) -> _Entities:

@@ -35,13 +35,13 @@ SELECT bank_id FROM banks WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_i
 -- Lets the statements that follow in this transaction run for longer than others may.
 SELECT set_config('statement_timeout', %(timeout_ms)s::text, true)
 
--- holdings --
--- How many facts, observations, entities and documents a bank holds.
+-- count_contents --
+-- How many facts, observations, entities and documents are in a bank.
 SELECT (SELECT count(*) FROM memory_units u
         WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.fact_type <> 'shadow')
      + (SELECT count(*) FROM entities e WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid)
      + (SELECT count(*) FROM documents d
-        WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND NOT d.is_pending) AS held
+        WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND NOT d.is_pending) AS contents
 
 -- delete --
 -- Removes a bank; its rows everywhere go with it.

@@ -31,11 +31,11 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND scope_id = %
 -- pairs --
 -- The nearest pairs of a scope's observations, by an exact comparison of that scope alone; the older of a pair is first.
 WITH scoped AS MATERIALIZED (
-    SELECT o.id, o.text, o.proof_count, o.embedding, o.created_at
-    FROM memory_units o
-    WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.scope_id = %(scope_id)s::uuid
-      AND o.fact_type = 'observation' AND o.embedding IS NOT NULL
-    ORDER BY o.updated_at DESC
+    SELECT u.id, u.text, u.proof_count, {{u_vector}} AS embedding, u.created_at
+    FROM memory_units u
+    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.scope_id = %(scope_id)s::uuid
+      AND u.fact_type = 'observation' AND u.embedding IS NOT NULL
+    ORDER BY u.updated_at DESC
     LIMIT 2000
 ), near AS (
     SELECT a.id AS first_id, b.id AS second_id, a.text AS first_text, b.text AS second_text,

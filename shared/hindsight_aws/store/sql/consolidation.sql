@@ -71,7 +71,7 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND work_id IN (
 
 -- refuse_operations --
 -- Ends the open consolidations over a scope as failed: the model refuses this caller's calls until somebody mends it.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT k.operation_id FROM operations k
     WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s AND k.kind = 'consolidation' AND k.status IN ('pending', 'processing')
       AND (k.payload -> 'scope_ids' IS NULL OR k.payload -> 'scope_ids' ? (%(scope_id)s::uuid)::text)
@@ -80,35 +80,35 @@ WITH held AS MATERIALIZED (
 )
 UPDATE operations o
 SET status = 'failed', error_message = %(error)s, error_kind = 'ModelDenied', completed_at = now(), updated_at = now()
-FROM held h
+FROM locked h
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.operation_id = h.operation_id
 RETURNING o.operation_id, o.status, o.error_message
 
 -- begin_call --
 -- Counts a model call on the facts it is about before it is made: should nobody hear the answer, it was asked for all the same.
-WITH held AS MATERIALIZED ({{batch_held}})
+WITH locked AS MATERIALIZED ({{batch_locked}})
 UPDATE consolidation_work w
 SET calls = w.calls + 1, attempts = w.attempts + 1
-FROM held h
+FROM locked h
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
 
 -- discard_answer --
 -- Notes on the facts it was about why an answer was discarded: no fault of theirs, but one that has cost too many calls fails.
-WITH held AS MATERIALIZED ({{batch_held}})
+WITH locked AS MATERIALIZED ({{batch_locked}})
 UPDATE consolidation_work w
 SET attempts = greatest(w.attempts - 1, 0), error = %(error)s,
     state = CASE WHEN w.calls >= %(most_calls)s THEN 'failed' ELSE w.state END,
     failed_at = CASE WHEN w.calls >= %(most_calls)s THEN now() ELSE w.failed_at END,
     revivals = w.revivals + (w.calls >= %(most_calls)s)::integer
-FROM held h
+FROM locked h
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
 
 -- give_up --
 -- Facts that have cost as many calls as they may, of which the last worker to ask never said what was answered, fail.
-WITH held AS MATERIALIZED ({{batch_held}})
+WITH locked AS MATERIALIZED ({{batch_locked}})
 UPDATE consolidation_work w
 SET state = 'failed', failed_at = now(), revivals = w.revivals + 1, error = %(error)s || coalesce('; before that: ' || w.error, '')
-FROM held h
+FROM locked h
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
 
 -- pending_facts --
@@ -132,12 +132,13 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND scope_id = %(scope
 -- For each fact the nearest observations of the exact scope, by an exact scan of that scope alone.
 SELECT f.id AS fact_id, near.id AS observation_id
 FROM unnest(%(fact_ids)s::uuid[]) AS wanted (id)
-JOIN memory_units f ON f.tenant_id = %(tenant_id)s AND f.bank_id = %(bank_id)s AND f.id = wanted.id
+CROSS JOIN LATERAL (SELECT u.id, {{u_vector}} AS embedding FROM memory_units u
+                    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = wanted.id OFFSET 0) AS f
 CROSS JOIN LATERAL (
     SELECT scoped.id, scoped.embedding <=> f.embedding AS distance
-    FROM (SELECT o.id, o.embedding FROM memory_units o
-          WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.scope_id = %(scope_id)s
-            AND o.embedding IS NOT NULL OFFSET 0) AS scoped
+    FROM (SELECT u.id, {{u_vector}} AS embedding FROM memory_units u
+          WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.scope_id = %(scope_id)s
+            AND u.embedding IS NOT NULL OFFSET 0) AS scoped
     ORDER BY distance, scoped.id
     LIMIT %(per_fact)s
 ) AS near
@@ -185,9 +186,9 @@ SELECT probe.place::integer AS place, near.id, near.text, near.similarity
 FROM unnest(%(vectors)b::halfvec[]) WITH ORDINALITY AS probe (vector, place)
 CROSS JOIN LATERAL (
     SELECT scoped.id, scoped.text, 1 - (scoped.embedding <=> probe.vector) AS similarity
-    FROM (SELECT o.id, o.text, o.embedding FROM memory_units o
-          WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.scope_id = %(scope_id)s
-            AND o.embedding IS NOT NULL OFFSET 0) AS scoped
+    FROM (SELECT u.id, u.text, {{u_vector}} AS embedding FROM memory_units u
+          WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.scope_id = %(scope_id)s
+            AND u.embedding IS NOT NULL OFFSET 0) AS scoped
     ORDER BY similarity DESC, scoped.id
     LIMIT %(at_most)s
 ) AS near
@@ -196,7 +197,7 @@ ORDER BY probe.place, near.similarity DESC, near.id
 
 -- fail_work --
 -- Counts a malformed answer on these rows; those that cannot be asked in a smaller company, or have cost too many calls, fail.
-WITH held AS MATERIALIZED ({{batch_held}})
+WITH locked AS MATERIALIZED ({{batch_locked}})
 UPDATE consolidation_work w
 SET attempts = %(attempts)s, error = %(error)s, run_id = %(run_id)s,
     fact_version = (SELECT f.version FROM memory_units f
@@ -204,12 +205,12 @@ SET attempts = %(attempts)s, error = %(error)s, run_id = %(run_id)s,
     state = CASE WHEN %(is_final)s OR w.calls >= %(most_calls)s THEN 'failed' ELSE w.state END,
     failed_at = CASE WHEN %(is_final)s OR w.calls >= %(most_calls)s THEN now() ELSE w.failed_at END,
     revivals = w.revivals + (%(is_final)s OR w.calls >= %(most_calls)s)::integer
-FROM held h
+FROM locked h
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
 
 -- defer_work --
 -- Moves a scope's due work to a later time; rows put off too often fail.  A call that never came through counts for nothing.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT k.work_id, k.work_id = ANY(%(unheard)s::uuid[]) AS is_unheard FROM consolidation_work k
     WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s AND k.scope_id = %(scope_id)s AND k.state = 'pending' AND k.due_at <= now()
     ORDER BY k.work_id
@@ -221,7 +222,7 @@ SET deferrals = w.deferrals + 1, error = %(error)s, due_at = %(until)s,
     state = CASE WHEN w.deferrals + 1 >= %(fails_after)s::integer THEN 'failed' ELSE w.state END,
     failed_at = CASE WHEN w.deferrals + 1 >= %(fails_after)s::integer THEN now() ELSE w.failed_at END,
     revivals = w.revivals + (w.deferrals + 1 >= %(fails_after)s::integer)::integer
-FROM held h
+FROM locked h
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
 
 -- record_run --
@@ -284,18 +285,18 @@ SET result = o.result || done.counts
 FROM jsonb_to_recordset(%(done)s::jsonb) AS done (operation_id uuid, counts jsonb)
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s AND o.operation_id = done.operation_id
 
--- open_bank_wide_operation --
--- The bank-wide consolidation that is still open, if any.
+-- open_operation_over --
+-- The consolidation that is still open over exactly these scopes, or over the whole bank, if any.
 SELECT operation_id
 FROM operations
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND kind = 'consolidation' AND status IN ('pending', 'processing')
-  AND payload -> 'scope_ids' IS NULL
+  AND payload -> 'scope_ids' IS NOT DISTINCT FROM %(scope_ids)s::jsonb
 ORDER BY created_at
 LIMIT 1
 
 -- request_work --
 -- Makes pending work due now because somebody asked for it, of facts or scopes that hold all tags of a filter; says in which scopes.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT w.work_id
     FROM consolidation_work w
     JOIN scopes s ON s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
@@ -308,7 +309,7 @@ WITH held AS MATERIALIZED (
 ), asked AS (
     UPDATE consolidation_work w
     SET requested = true, due_at = least(w.due_at, now()), deferrals = 0
-    FROM held h
+    FROM locked h
     WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
     RETURNING w.scope_id
 )
@@ -316,7 +317,7 @@ SELECT DISTINCT a.scope_id FROM asked a
 
 -- recover_work --
 -- Failed facts of the bank, or those of them that a filter covers, pending again and asked for by nobody; says how many facts they are.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT w.work_id
     FROM consolidation_work w
     JOIN scopes s ON s.tenant_id = w.tenant_id AND s.bank_id = w.bank_id AND s.scope_id = w.scope_id
@@ -329,7 +330,7 @@ WITH held AS MATERIALIZED (
 ), recovered AS (
     UPDATE consolidation_work w
     SET {{clean_slate}}, requested = w.requested AND w.is_rebuild, due_at = now()
-    FROM held h
+    FROM locked h
     WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id
     RETURNING w.fact_id
 )
@@ -337,7 +338,7 @@ SELECT count(DISTINCT fact_id) AS facts FROM recovered
 
 -- revive_work --
 -- Failed facts of a scope that are to be tried again: three times at most, after a delay that doubles.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT k.work_id FROM consolidation_work k
     WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s AND k.scope_id = %(scope_id)s AND k.state = 'failed' AND k.revivals <= 3
       AND k.failed_at + make_interval(secs => 300 * 2 ^ k.revivals) <= now()
@@ -346,5 +347,5 @@ WITH held AS MATERIALIZED (
 )
 UPDATE consolidation_work w
 SET state = 'pending', failed_at = NULL, attempts = 0, looks = 0, calls = 0, deferrals = 0, refused_delete = false, due_at = now()
-FROM held h
+FROM locked h
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s AND w.work_id = h.work_id

@@ -8,9 +8,11 @@
 --   audited_before (timestamptz)                              audit: entries that are kept no longer
 --   everywhere (boolean)                                      webhook, webhook_events
 --   states (text[])                                           erasure
+--   unheld_seconds (bigint)                                   kept_files: files that no document holds
+--   ended_kind (text)                                         left_vectors: re-embeddings that ended before their vectors served
 --
--- Two that do not ask how many answer in numbers: by observations, auto_consolidation, moment, states (backlog), and by
--- observations, auto_consolidation, compaction_window, states, everywhere (next_due).
+-- Those that do not ask how many answer in numbers: by observations, auto_consolidation, moment, states (backlog); and by
+-- observations, auto_consolidation, compaction_window, states, everywhere, or unheld_seconds alone (next_due).
 
 -- resolve_key --
 -- The API key with this hash, of whatever tenant: the first of the two questions that cross tenants.
@@ -33,13 +35,17 @@ UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer
 UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer, %(everywhere)s::boolean)
 UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer,
     CASE WHEN %(signs)s::boolean THEN ARRAY['running', 'objects', 'unsigned'] ELSE ARRAY['running', 'objects'] END)
+UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer, 86400::bigint)
+UNION ALL SELECT tenant_id, kind, bank_id, id FROM due_work(%(at_most)s::integer, 'reembed'::text)
 
 -- next_due --
 -- When the next work becomes due over all tenants and kinds, which may have been long ago; null: never.
 SELECT min(due_at) AS next_due
-FROM due_work(%(observations)s::boolean, %(auto_consolidation)s::boolean, make_interval(secs => %(compaction_seconds)s::double precision),
-    CASE WHEN %(signs)s::boolean THEN ARRAY['running', 'objects', 'unsigned'] ELSE ARRAY['running', 'objects'] END,
-    %(everywhere)s::boolean)
+FROM (SELECT due_at
+      FROM due_work(%(observations)s::boolean, %(auto_consolidation)s::boolean, make_interval(secs => %(compaction_seconds)s::double precision),
+          CASE WHEN %(signs)s::boolean THEN ARRAY['running', 'objects', 'unsigned'] ELSE ARRAY['running', 'objects'] END,
+          %(everywhere)s::boolean)
+      UNION ALL SELECT due_at FROM due_work(86400::bigint)) AS each_kind
 WHERE isfinite(due_at)
 
 -- backlog --

@@ -71,7 +71,7 @@ WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.unit_i
 WITH named AS MATERIALIZED (
     SELECT l.entity_id FROM unit_entities l
     WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.unit_id = %(id)s::uuid
-), held AS MATERIALIZED (
+), locked AS MATERIALIZED (
     SELECT o.entity_id_1, o.entity_id_2, o.cooccurrences
     FROM entity_cooccurrences o
     WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid
@@ -79,12 +79,12 @@ WITH named AS MATERIALIZED (
     ORDER BY o.entity_id_1, o.entity_id_2
     FOR UPDATE
 ), ended AS (
-    DELETE FROM entity_cooccurrences o USING held h
+    DELETE FROM entity_cooccurrences o USING locked h
     WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid
       AND o.entity_id_1 = h.entity_id_1 AND o.entity_id_2 = h.entity_id_2 AND h.cooccurrences <= 1
 )
 UPDATE entity_cooccurrences o SET cooccurrences = h.cooccurrences - 1
-FROM held h
+FROM locked h
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid
   AND o.entity_id_1 = h.entity_id_1 AND o.entity_id_2 = h.entity_id_2 AND h.cooccurrences > 1
 
@@ -102,9 +102,9 @@ FROM (SELECT k.page_id, k.version, k.cited_id FROM mental_model_citations k
                       AND (u.text, u.context, u.occurred_start, u.occurred_end, u.mentioned_at) IS DISTINCT FROM
                           (%(text)s::text, %(context)s::text, %(occurred_start)s::timestamptz, %(occurred_end)s::timestamptz,
                            %(mentioned_at)s::timestamptz))
-      ORDER BY k.cited_id, k.page_id, k.version FOR NO KEY UPDATE) AS held
-WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = held.page_id AND c.version = held.version
-  AND c.cited_id = held.cited_id
+      ORDER BY k.cited_id, k.page_id, k.version FOR NO KEY UPDATE) AS locked
+WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = locked.page_id AND c.version = locked.version
+  AND c.cited_id = locked.cited_id
 
 -- rewrite --
 -- A fact as somebody corrected it.
@@ -139,7 +139,10 @@ INSERT INTO invalidated_memory_units
      entity_ids, causal_links)
 SELECT u.tenant_id, u.bank_id, u.id, u.fact_type, u.document_id, u.chunk_index, u.ordinal, u.text, u.context, u.event_date,
        u.occurred_start, u.occurred_end, u.mentioned_at, u.metadata, u.tags, u.observation_scopes, u.version + 1, u.edited_at,
-       u.created_at, u.updated_at, u.embedding, u.embedding_model, %(reason)s::text,
+       u.created_at, u.updated_at, {{u_vector}},
+       CASE WHEN {{u_is_in_place}} THEN u.embedding_model ELSE (
+           SELECT b.embedding_model FROM banks b WHERE b.tenant_id = %(tenant_id)s AND b.bank_id = %(bank_id)s::uuid) END,
+       %(reason)s::text,
        ARRAY(SELECT l.entity_id FROM unit_entities l
              WHERE l.tenant_id = u.tenant_id AND l.bank_id = u.bank_id AND l.unit_id = u.id ORDER BY l.entity_id),
        coalesce((
@@ -293,8 +296,8 @@ FROM (
         WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid AND e.observation_id = ANY (%(ids)s::uuid[]))
     ORDER BY k.work_id
     FOR UPDATE
-) AS held
-WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = held.work_id
+) AS locked
+WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = locked.work_id
 
 -- end_observations --
 -- Removes observations; says how many went, with how many terms.
@@ -312,7 +315,7 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND (%(scope_id)
 
 -- reopen_all --
 -- Every fact of the bank pending again in all its scopes, or in one of them, failed ones too; says in which scopes.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT k.work_id FROM consolidation_work k
     WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.scope_id IS NOT NULL AND k.state <> 'pending'
       AND (%(scope_id)s::uuid IS NULL OR k.scope_id = %(scope_id)s::uuid)
@@ -322,7 +325,7 @@ WITH held AS MATERIALIZED (
 ), reopened AS (
     UPDATE consolidation_work w
     SET {{clean_slate}}, due_at = now()
-    FROM held h
+    FROM locked h
     WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id
     RETURNING w.scope_id
 )

@@ -1,4 +1,4 @@
--- hold_bank --
+-- lock_bank --
 -- The bank, kept from being deleted.
 SELECT 1 AS found FROM banks AS b WHERE b.tenant_id = %(tenant_id)s AND b.bank_id = %(bank_id)s::uuid FOR KEY SHARE
 

@@ -34,7 +34,7 @@ FROM directives AS d
 WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.directive_id = %(directive_id)s::uuid
   AND {{d_tags_pass}}
 
--- hold --
+-- lock --
 -- One directive, if it passes the filter, kept from other writers.
 SELECT d.directive_id AS id, d.name, d.content, d.priority, d.is_active, d.tags, d.created_at, d.updated_at
 FROM directives AS d

@@ -51,7 +51,7 @@ WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.docume
                   WHERE k.document_id = u.document_id AND k.former = u.chunk_index)
 ORDER BY u.id
 
--- hold_facts --
+-- lock_facts --
 -- Facts that are about to go, kept from change in id order.
 SELECT u.id
 FROM memory_units u
@@ -127,8 +127,22 @@ SET original_text = excluded.original_text, text_length = excluded.text_length, 
 
 -- set_files --
 -- Notes the uploaded files that documents, which the caller has written and so locked, were read from.
+-- Of kept files, each takes its own and lets go of one from before.
+WITH n AS (
+    SELECT * FROM unnest(%(document_ids)s::uuid[], %(names)s::text[], %(content_types)s::text[], %(kept)s::uuid[])
+        AS n (document_id, name, content_type, kept)
+), let_go AS (
+    UPDATE kept_files AS k SET document_id = NULL
+    FROM n
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.document_id = n.document_id
+      AND k.file_id IS DISTINCT FROM n.kept
+), taken AS (
+    UPDATE kept_files AS k SET document_id = n.document_id, held_at = coalesce(k.held_at, now())
+    FROM n
+    WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.file_id = n.kept AND NOT k.is_condemned
+)
 UPDATE documents AS d SET file_original_name = n.name, file_content_type = n.content_type
-FROM unnest(%(document_ids)s::uuid[], %(names)s::text[], %(content_types)s::text[]) AS n (document_id, name, content_type)
+FROM n
 WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.document_id = n.document_id
 
 -- write_chunks --
@@ -171,7 +185,7 @@ WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.extern
   AND {{d_is_own}}
 
 -- relabel --
--- New labels for a document that the caller holds locked.
+-- New labels for a document that the caller has locked.
 UPDATE documents SET tags = %(tags)s::text[], retain_params = %(retain_params)s::jsonb, version = version + 1, updated_at = now()
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND document_id = %(document_id)s::uuid
 

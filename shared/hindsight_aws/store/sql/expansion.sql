@@ -188,7 +188,7 @@ CROSS JOIN LATERAL (
         SELECT * FROM memory_units AS m WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s AND m.id = l.id OFFSET 0
     ) AS u
     WHERE l.weight >= %(least_weight)s::float8 AND u.fact_type = %(fact_type)s::text AND u.id <> ALL (%(entries)s::uuid[])
-          AND u.embedding <=> %(embedding)s::halfvec <= %(farthest)s::float8
+          AND {{u_vector}} <=> %(embedding)s::halfvec <= %(farthest)s::float8
           AND {{u_passes}}
     ORDER BY l.weight DESC, l.link_type, u.id
     LIMIT %(most_links)s::bigint

@@ -42,6 +42,10 @@ ORDER BY c.relname
 -- The version of pgvector in this database, or nothing.
 SELECT extversion AS version FROM pg_extension WHERE extname = 'vector'
 
+-- vector_offered --
+-- The version of pgvector that the server brings, or nothing.
+SELECT default_version AS version FROM pg_available_extensions WHERE name = 'vector'
+
 -- tables --
 -- How many tables the schema has.
 SELECT count(*) AS tables FROM pg_class WHERE relnamespace = to_regnamespace('hindsight') AND relkind = 'r'

@@ -1,4 +1,4 @@
--- hold --
+-- lock_tree --
 -- Keeps others from changing the tree of a bank until the transaction ends; taken before any row.
 SELECT pg_advisory_xact_lock(hashtextextended(concat_ws('/', 'knowledge', %(tenant_id)s::text, %(bank_id)s::text), 0))
 
@@ -96,7 +96,7 @@ FROM (SELECT r.*, sum(coalesce(octet_length(r.content), 0) + 100) OVER (ORDER BY
                    row_number() OVER (PARTITION BY k.page_id ORDER BY k.sequence DESC) AS place
             FROM mental_model_revisions k
             WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.page_id = ANY (%(page_ids)s::uuid[])
-              AND k.kind = 'version') AS r
+              AND k.kind = 'version' AND k.outcome IS DISTINCT FROM 'not_kept') AS r
       WHERE r.place <= %(each)s::integer) AS t
 WHERE t.bytes_so_far <= %(most_bytes)s::bigint
 ORDER BY t.page_id, t.sequence DESC

@@ -70,7 +70,7 @@ SELECT coalesce(sum(calls), 0)::bigint AS of_day, coalesce(sum(calls) FILTER (WH
 FROM usage_ledger
 WHERE tenant_id = %(tenant_id)s AND task = 'requests' AND at >= %(since)s::timestamptz AND at < %(end)s::timestamptz
 
--- held --
+-- reserved --
 -- The most that calls under way may cost, those of one unit of work left out.
 SELECT coalesce(sum(usd), 0) AS usd, coalesce(sum(tokens), 0)::bigint AS tokens
 FROM spend_holds
@@ -78,19 +78,19 @@ WHERE tenant_id = %(tenant_id)s AND expires_at > %(now)s::timestamptz
   AND (%(but)s::uuid IS NULL OR hold_id <> %(but)s::uuid)
 
 -- drop_expired --
--- Holds whose workers are long dead.
+-- Reservations whose workers are long dead.
 DELETE FROM spend_holds WHERE tenant_id = %(tenant_id)s AND expires_at <= %(now)s::timestamptz
 
--- hold --
+-- reserve --
 -- The most that the calls of a unit of work may cost.
 INSERT INTO spend_holds (tenant_id, hold_id, usd, tokens, expires_at)
-VALUES (%(tenant_id)s, %(hold_id)s::uuid, %(usd)s::numeric, %(tokens)s::bigint, %(until)s::timestamptz)
+VALUES (%(tenant_id)s, %(reservation_id)s::uuid, %(usd)s::numeric, %(tokens)s::bigint, %(until)s::timestamptz)
 ON CONFLICT (tenant_id, hold_id) DO UPDATE
 SET usd = excluded.usd, tokens = excluded.tokens, expires_at = excluded.expires_at
 
 -- release --
 -- The calls of a unit of work are in the ledger.
-DELETE FROM spend_holds WHERE tenant_id = %(tenant_id)s AND hold_id = %(hold_id)s::uuid
+DELETE FROM spend_holds WHERE tenant_id = %(tenant_id)s AND hold_id = %(reservation_id)s::uuid
 
 -- standing --
 -- Whether there are limits on model calls, and why model work waits; no row when neither is so.

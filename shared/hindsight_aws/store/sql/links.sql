@@ -6,7 +6,7 @@ WITH touched AS MATERIALIZED (
     UNION
     SELECT l.from_unit, l.to_unit, l.link_type FROM memory_links l
     WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.to_unit = ANY (%(ids)s::uuid[])
-), held AS MATERIALIZED (
+), locked AS MATERIALIZED (
     SELECT l.from_unit, l.to_unit, l.link_type
     FROM touched t
     JOIN memory_links l ON l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid
@@ -16,16 +16,16 @@ WITH touched AS MATERIALIZED (
     LIMIT %(at_most)s
     FOR UPDATE OF l
 ), left_behind AS (
-    SELECT h.from_unit AS id FROM held h WHERE h.link_type IN ('temporal', 'semantic')
+    SELECT h.from_unit AS id FROM locked h WHERE h.link_type IN ('temporal', 'semantic')
     UNION
-    SELECT h.to_unit FROM held h WHERE h.link_type IN ('temporal', 'semantic')
+    SELECT h.to_unit FROM locked h WHERE h.link_type IN ('temporal', 'semantic')
     EXCEPT
     SELECT i.id FROM unnest(%(ids)s::uuid[]) AS i (id)
 ), queued AS (
     INSERT INTO link_maintenance (tenant_id, bank_id, kind, item_id)
     SELECT %(tenant_id)s, %(bank_id)s::uuid, 'fact', b.id FROM left_behind b
 ), gone AS (
-    DELETE FROM memory_links l USING held h
+    DELETE FROM memory_links l USING locked h
     WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid
       AND l.from_unit = h.from_unit AND l.to_unit = h.to_unit AND l.link_type = h.link_type
     RETURNING l.from_unit
@@ -60,7 +60,7 @@ WHERE i.tenant_id = %(tenant_id)s AND i.bank_id = %(bank_id)s::uuid
 
 -- add --
 -- Links between facts that are there to stay; one that somebody is removing gets none, and nobody waits for it.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT m.id FROM memory_units m
     WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.id = ANY (%(ends)s::uuid[])
     ORDER BY m.id
@@ -69,8 +69,8 @@ WITH held AS MATERIALIZED (
 INSERT INTO memory_links (tenant_id, bank_id, from_unit, to_unit, link_type, weight)
 SELECT %(tenant_id)s, %(bank_id)s::uuid, n.from_unit, n.to_unit, %(kind)s::text, n.weight
 FROM unnest(%(from_units)s::uuid[], %(to_units)s::uuid[], %(weights)s::real[]) AS n (from_unit, to_unit, weight)
-JOIN held f ON f.id = n.from_unit
-JOIN held t ON t.id = n.to_unit
+JOIN locked f ON f.id = n.from_unit
+JOIN locked t ON t.id = n.to_unit
 ORDER BY n.from_unit, n.to_unit
 ON CONFLICT DO NOTHING
 
@@ -122,20 +122,15 @@ WHERE n.event_date IS NOT NULL AND n.fact_type IN ('world', 'experience')
 -- For facts with so many links already the nearest of their type among all that they are not linked to; OFFSET 0 keeps the index out.
 SELECT a.id AS from_unit, near.id AS to_unit, least(greatest(1 - near.distance, 0), 1) AS weight
 FROM unnest(%(ids)s::uuid[], %(links)s::integer[]) AS a (id, links)
-JOIN memory_units n ON n.tenant_id = %(tenant_id)s AND n.bank_id = %(bank_id)s::uuid AND n.id = ANY (%(ids)s::uuid[]) AND n.id = a.id
+JOIN (SELECT u.id, u.fact_type, {{u_vector}} AS embedding FROM memory_units u
+      WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = ANY (%(ids)s::uuid[])) AS n ON n.id = a.id
 CROSS JOIN LATERAL (
-    SELECT ARRAY(
-        SELECT l.to_unit FROM memory_links l
-        WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.from_unit = a.id AND l.link_type = 'semantic'
-        UNION ALL
-        SELECT l.from_unit FROM memory_links l
-        WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.to_unit = a.id AND l.link_type = 'semantic'
-    ) AS ids OFFSET 0) AS linked
+    SELECT {{a_is_like}} AS ids OFFSET 0) AS linked
 CROSS JOIN LATERAL (
     SELECT c.id, c.distance
-    FROM (SELECT m.id, m.embedding <=> n.embedding AS distance
-          FROM memory_units m
-          WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.fact_type = n.fact_type
+    FROM (SELECT u.id, {{u_vector}} <=> n.embedding AS distance
+          FROM memory_units u
+          WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.fact_type = n.fact_type
           OFFSET 0) AS c
     WHERE c.id <> a.id AND c.distance <= %(farthest)s::double precision
       AND c.id <> ALL (linked.ids)
@@ -150,29 +145,35 @@ SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hns
 -- The same as the vector index of the fact's type proposes them: of the two arms one runs for each fact.
 SELECT a.id AS from_unit, near.id AS to_unit, least(greatest(1 - near.distance, 0), 1) AS weight
 FROM unnest(%(ids)s::uuid[], %(links)s::integer[]) AS a (id, links)
-JOIN memory_units n ON n.tenant_id = %(tenant_id)s AND n.bank_id = %(bank_id)s::uuid AND n.id = ANY (%(ids)s::uuid[]) AND n.id = a.id
+JOIN (SELECT u.id, u.fact_type, {{u_vector}} AS embedding FROM memory_units u
+      WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = ANY (%(ids)s::uuid[])) AS n ON n.id = a.id
 CROSS JOIN LATERAL (
-    SELECT ARRAY(
-        SELECT l.to_unit FROM memory_links l
-        WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.from_unit = a.id AND l.link_type = 'semantic'
-        UNION ALL
-        SELECT l.from_unit FROM memory_links l
-        WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.to_unit = a.id AND l.link_type = 'semantic'
-    ) AS ids OFFSET 0) AS linked
+    SELECT {{a_is_like}} AS ids OFFSET 0) AS linked
 CROSS JOIN LATERAL (
     SELECT c.id, c.distance
     FROM (
-        (SELECT m.id, m.embedding <=> n.embedding AS distance
-         FROM memory_units m
+        (SELECT u.id, u.embedding <=> n.embedding AS distance
+         FROM memory_units u
          WHERE n.fact_type = 'world'
-           AND m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.fact_type = 'world'
-         ORDER BY m.embedding <=> n.embedding LIMIT %(most)s::integer + a.links + 1)
+           AND u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.fact_type = 'world' AND {{u_is_in_place}}
+         ORDER BY u.embedding <=> n.embedding LIMIT %(most)s::integer + a.links + 1)
         UNION ALL
-        (SELECT m.id, m.embedding <=> n.embedding AS distance
-         FROM memory_units m
+        (SELECT u.id, u.embedding <=> n.embedding AS distance
+         FROM memory_units u
          WHERE n.fact_type = 'experience'
-           AND m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.fact_type = 'experience'
-         ORDER BY m.embedding <=> n.embedding LIMIT %(most)s::integer + a.links + 1)
+           AND u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.fact_type = 'experience' AND {{u_is_in_place}}
+         ORDER BY u.embedding <=> n.embedding LIMIT %(most)s::integer + a.links + 1)
+        UNION ALL
+        (SELECT r.item_id, r.embedding <=> n.embedding
+         FROM reembedded_vectors r
+         CROSS JOIN LATERAL (
+             SELECT FROM memory_units u
+             WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = r.item_id
+               AND u.fact_type = n.fact_type AND NOT {{u_is_in_place}}
+             OFFSET 0) AS there
+         WHERE {{beside}} IS NOT NULL
+           AND r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.operation_id = {{beside}} AND r.kind = 'memory'
+         ORDER BY r.embedding <=> n.embedding LIMIT %(most)s::integer + a.links + 1)
     ) AS c
     WHERE c.id <> a.id AND c.distance <= %(farthest)s::double precision
       AND c.id <> ALL (linked.ids)
@@ -189,7 +190,7 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
   AND NOT EXISTS (SELECT FROM tenants t WHERE t.tenant_id = %(tenant_id)s AND t.suspended_at IS NOT NULL)
 RETURNING link_fence AS fence, link_woken AS woken
 
--- hold_lease --
+-- lock_lease --
 -- Keeps a bank from going while its lease is still ours: who deletes it waits here, before it takes any fact.
 SELECT bank_id FROM banks
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND link_fence = %(fence)s
@@ -231,7 +232,7 @@ WHERE q.tenant_id = %(tenant_id)s AND q.bank_id = %(bank_id)s::uuid AND q.entry_
 
 -- free_entities --
 -- Which of these entities are there, and of those the ones that nobody is writing to, kept from new mentions until the end.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT e.entity_id FROM entities e
     WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid AND e.entity_id = ANY (%(ids)s::uuid[])
     ORDER BY e.entity_id
@@ -239,12 +240,12 @@ WITH held AS MATERIALIZED (
 )
 SELECT e.entity_id, h.entity_id IS NOT NULL AS is_free
 FROM entities e
-LEFT JOIN held h ON h.entity_id = e.entity_id
+LEFT JOIN locked h ON h.entity_id = e.entity_id
 WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid AND e.entity_id = ANY (%(ids)s::uuid[])
 ORDER BY e.entity_id
 
 -- remove_orphans --
--- Removes those of these entities, all held, that no fact mentions; one that an archived fact may bring back stays.
+-- Removes those of these entities, all locked, that no fact mentions; one that an archived fact may bring back stays.
 DELETE FROM entities e
 WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid AND e.entity_id = ANY (%(ids)s::uuid[])
   AND NOT EXISTS (
@@ -255,7 +256,7 @@ WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid AND e.entity
       WHERE i.tenant_id = %(tenant_id)s AND i.bank_id = %(bank_id)s::uuid)
 
 -- recount_cooccurrences --
--- Lowers the pairs of these entities, all held, to the facts that mention both, and removes those that no fact mentions.
+-- Lowers the pairs of these entities, all locked, to the facts that mention both, and removes those that no fact mentions.
 WITH witnessed AS MATERIALIZED (
     SELECT least(x.entity_id, y.entity_id) AS entity_id_1, greatest(x.entity_id, y.entity_id) AS entity_id_2,
            count(*) AS facts, max(u.event_date) AS last_at

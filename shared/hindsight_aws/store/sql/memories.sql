@@ -94,7 +94,7 @@ ORDER BY u.id
 FOR NO KEY UPDATE OF u
 
 -- relabel --
--- New labels for facts that the caller holds locked; those that were invalidated are not among them.
+-- New labels for facts that the caller has locked; those that were invalidated are not among them.
 UPDATE memory_units AS u
 SET tags = n.tags, metadata = n.metadata, observation_scopes = n.observation_scopes, version = u.version + 1, updated_at = now()
 FROM jsonb_to_recordset(%(labels)s::jsonb) AS n (id uuid, tags text[], metadata jsonb, observation_scopes jsonb)
@@ -102,7 +102,7 @@ WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = n
 RETURNING u.id
 
 -- relabel_archived --
--- New labels for invalidated facts that the caller holds locked.
+-- New labels for invalidated facts that the caller has locked.
 UPDATE invalidated_memory_units AS u
 SET tags = n.tags, metadata = n.metadata, observation_scopes = n.observation_scopes, version = u.version + 1, updated_at = now()
 FROM jsonb_to_recordset(%(labels)s::jsonb) AS n (id uuid, tags text[], metadata jsonb, observation_scopes jsonb)

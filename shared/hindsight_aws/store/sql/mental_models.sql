@@ -92,7 +92,7 @@ SELECT {{m_columns}}
 FROM mental_models m
 WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.page_id = %(page_id)s::uuid
 
--- hold --
+-- lock --
 -- One model as it is, kept from other writers.
 SELECT {{m_columns}}
 FROM mental_models m
@@ -109,9 +109,11 @@ SET name = %(name)s::text, source_query = %(source_query)s::text, max_tokens = %
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND page_id = %(page_id)s::uuid
 
 -- keep_version --
--- The text of a model as a version of its past.
-INSERT INTO mental_model_revisions (tenant_id, bank_id, revision_id, page_id, kind, version, content, response)
-SELECT m.tenant_id, m.bank_id, gen_random_uuid(), m.page_id, 'version', m.version, m.content, m.response
+-- The text of a model as a version of its past; where no text is kept, that there was one, for what has read it.
+INSERT INTO mental_model_revisions (tenant_id, bank_id, revision_id, page_id, kind, version, content, response, outcome)
+SELECT m.tenant_id, m.bank_id, gen_random_uuid(), m.page_id, 'version', m.version,
+       CASE WHEN %(with_text)s::boolean THEN m.content ELSE '' END, CASE WHEN %(with_text)s::boolean THEN m.response END,
+       CASE WHEN NOT %(with_text)s::boolean THEN 'not_kept' END
 FROM mental_models m
 WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.page_id = %(page_id)s::uuid
 
@@ -120,9 +122,9 @@ WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.page_i
 UPDATE mental_model_citations c SET text = NULL
 FROM (SELECT k.version, k.cited_id FROM mental_model_citations k
       WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.page_id = %(page_id)s::uuid AND k.text IS NOT NULL
-      ORDER BY k.cited_id, k.version FOR NO KEY UPDATE) AS held
-WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = %(page_id)s::uuid AND c.version = held.version
-  AND c.cited_id = held.cited_id
+      ORDER BY k.cited_id, k.version FOR NO KEY UPDATE) AS locked
+WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = %(page_id)s::uuid AND c.version = locked.version
+  AND c.cited_id = locked.cited_id
 
 -- clear --
 -- Takes a model's text away; the next refresh writes it anew.
@@ -142,7 +144,8 @@ SELECT r.kind, r.outcome, r.failure_reason, r.error_message, r.changed_at,
        CASE WHEN gone.is_so THEN NULL ELSE r.content END AS content, CASE WHEN gone.is_so THEN NULL ELSE r.response END AS response
 FROM (SELECT k.*, row_number() OVER (PARTITION BY k.kind ORDER BY k.sequence DESC) AS place
       FROM mental_model_revisions k
-      WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.page_id = %(page_id)s::uuid) AS r
+      WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.page_id = %(page_id)s::uuid
+        AND k.outcome IS DISTINCT FROM 'not_kept') AS r
 CROSS JOIN LATERAL (
     SELECT EXISTS (SELECT FROM mental_model_citations c
                    WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = %(page_id)s::uuid
@@ -151,9 +154,10 @@ WHERE r.place <= %(at_most)s::integer
 ORDER BY r.sequence DESC
 
 -- trim --
--- Removes the oldest entries of a model's past beyond a number of each kind.
+-- Removes the oldest entries of a model's past beyond a number of each kind; versions without a text push out none that has one.
 DELETE FROM mental_model_revisions r
-USING (SELECT k.revision_id, row_number() OVER (PARTITION BY k.kind ORDER BY k.sequence DESC) AS place
+USING (SELECT k.revision_id,
+              row_number() OVER (PARTITION BY k.kind, k.outcome IS NOT DISTINCT FROM 'not_kept' ORDER BY k.sequence DESC) AS place
        FROM mental_model_revisions k
        WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.page_id = %(page_id)s::uuid) AS old
 WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.revision_id = old.revision_id AND old.place > %(kept)s::integer
@@ -168,9 +172,9 @@ USING (SELECT k.version, k.cited_id FROM mental_model_citations k
          AND NOT EXISTS (SELECT FROM mental_model_revisions r
                          WHERE r.tenant_id = k.tenant_id AND r.bank_id = k.bank_id AND r.page_id = k.page_id AND r.kind = 'version'
                            AND r.version = k.version AND r.content IS NOT NULL)
-       ORDER BY k.cited_id, k.version FOR UPDATE) AS held
-WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = %(page_id)s::uuid AND c.version = held.version
-  AND c.cited_id = held.cited_id
+       ORDER BY k.cited_id, k.version FOR UPDATE) AS locked
+WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = %(page_id)s::uuid AND c.version = locked.version
+  AND c.cited_id = locked.cited_id
 
 -- count_in --
 -- How many memories a scope reaches, counted up to a bound.
@@ -248,7 +252,7 @@ WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_i
   AND c.memory_id IS NULL
 ORDER BY c.cited_id
 
--- hold_memories --
+-- lock_memories --
 -- Memories, kept from being removed, in id order.
 SELECT u.id, u.fact_type AS kind, u.text FROM memory_units u
 WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.id = ANY (%(ids)s::uuid[])
@@ -269,9 +273,9 @@ USING (SELECT k.version, k.cited_id FROM mental_model_citations k
        WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.page_id = %(page_id)s::uuid AND k.memory_id IS NULL
          AND k.version = (SELECT m.version FROM mental_models m
                           WHERE m.tenant_id = %(tenant_id)s AND m.bank_id = %(bank_id)s::uuid AND m.page_id = %(page_id)s::uuid)
-       ORDER BY k.cited_id, k.version FOR UPDATE) AS held
-WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = %(page_id)s::uuid AND c.version = held.version
-  AND c.cited_id = held.cited_id
+       ORDER BY k.cited_id, k.version FOR UPDATE) AS locked
+WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = %(page_id)s::uuid AND c.version = locked.version
+  AND c.cited_id = locked.cited_id
 
 -- write --
 -- What a refresh came to.
@@ -344,8 +348,8 @@ FROM (SELECT k.page_id, k.version FROM mental_model_citations k
         AND NOT EXISTS (SELECT FROM mental_model_citations t
                         WHERE t.tenant_id = k.tenant_id AND t.bank_id = k.bank_id AND t.page_id = k.page_id AND t.version = k.version
                           AND t.cited_id = %(into)s::uuid)
-      ORDER BY k.cited_id, k.page_id, k.version FOR UPDATE) AS held
-WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = held.page_id AND c.version = held.version
+      ORDER BY k.cited_id, k.page_id, k.version FOR UPDATE) AS locked
+WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = locked.page_id AND c.version = locked.version
   AND c.cited_id = %(observation_id)s::uuid
 
 -- drop_moved --
@@ -353,9 +357,9 @@ WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_i
 DELETE FROM mental_model_citations c
 USING (SELECT k.page_id, k.version, k.cited_id FROM mental_model_citations k
        WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.memory_id = %(observation_id)s::uuid
-       ORDER BY k.cited_id, k.page_id, k.version FOR UPDATE) AS held
-WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = held.page_id AND c.version = held.version
-  AND c.cited_id = held.cited_id
+       ORDER BY k.cited_id, k.page_id, k.version FOR UPDATE) AS locked
+WHERE c.tenant_id = %(tenant_id)s AND c.bank_id = %(bank_id)s::uuid AND c.page_id = locked.page_id AND c.version = locked.version
+  AND c.cited_id = locked.cited_id
 
 -- candidates --
 -- Stale models that are refreshed after consolidation and that scopes with these tags concern, but for those that will be anyway.

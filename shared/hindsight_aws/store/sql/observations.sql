@@ -42,7 +42,9 @@ WHERE b.tenant_id = %(tenant_id)s AND b.bank_id = %(bank_id)s
 -- rewrite_observation --
 -- New wording for an observation; its tags stay those of its scope.
 UPDATE memory_units
-SET text = %(text)s, embedding = %(embedding)s::halfvec(512), terms = %(length)s, last_by = %(provenance)s, version = version + 1,
+SET text = %(text)s, embedding = %(embedding)s::halfvec(512),
+    embedding_model = (SELECT b.embedding_model FROM banks b WHERE b.tenant_id = %(tenant_id)s AND b.bank_id = %(bank_id)s),
+    terms = %(length)s, last_by = %(provenance)s, version = version + 1,
     updated_at = now()
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s AND id = %(id)s
 

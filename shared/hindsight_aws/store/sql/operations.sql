@@ -44,8 +44,8 @@ RETURNING o.operation_id, o.bank_id, o.kind, o.subject, o.payload, o.parent_id, 
 UPDATE operations AS o SET woken = true
 FROM (SELECT h.bank_id, h.operation_id FROM operations h
       WHERE h.tenant_id = %(tenant_id)s AND h.operation_id = %(operation_id)s::uuid AND h.status = 'processing' AND h.lease_until >= now()
-      FOR NO KEY UPDATE SKIP LOCKED) AS held
-WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = held.bank_id AND o.operation_id = held.operation_id
+      FOR NO KEY UPDATE SKIP LOCKED) AS locked
+WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = locked.bank_id AND o.operation_id = locked.operation_id
 
 -- make_document_places --
 -- Rows for documents that do not exist yet: they only carry the lease, and are shown to nobody.
@@ -85,8 +85,8 @@ UPDATE documents AS d SET lease_until = '-infinity', lease_holder = NULL
 FROM (SELECT l.document_id FROM documents l
       WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.document_id = ANY (%(document_ids)s::uuid[])
         AND l.lease_holder = ANY (%(operation_ids)s::uuid[])
-      ORDER BY l.document_id FOR NO KEY UPDATE) AS held
-WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.document_id = held.document_id
+      ORDER BY l.document_id FOR NO KEY UPDATE) AS locked
+WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.document_id = locked.document_id
 
 -- drop_document_places --
 -- Removes the rows that only carried operations' leases.
@@ -109,8 +109,8 @@ UPDATE documents AS d SET lease_until = now() + make_interval(secs => %(seconds)
 FROM (SELECT l.document_id FROM documents l
       WHERE l.tenant_id = %(tenant_id)s AND l.bank_id = %(bank_id)s::uuid AND l.document_id = ANY (%(document_ids)s::uuid[])
         AND l.lease_holder = %(operation_id)s::uuid
-      ORDER BY l.document_id FOR NO KEY UPDATE) AS held
-WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.document_id = held.document_id
+      ORDER BY l.document_id FOR NO KEY UPDATE) AS locked
+WHERE d.tenant_id = %(tenant_id)s AND d.bank_id = %(bank_id)s::uuid AND d.document_id = locked.document_id
 RETURNING d.document_id
 
 -- keep_extractions --
@@ -135,14 +135,7 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND operation_id
 UPDATE operations
 SET status = 'completed', payload = '{}', error_message = NULL, error_kind = NULL,
     result = result || %(result)s::jsonb
-        || jsonb_build_object('usage', (
-            SELECT jsonb_build_object(
-                'input_tokens', coalesce(sum(u.input_tokens + u.cache_read_tokens + u.cache_write_tokens), 0),
-                'output_tokens', coalesce(sum(u.output_tokens), 0),
-                'total_tokens', coalesce(sum(u.input_tokens + u.cache_read_tokens + u.cache_write_tokens + u.output_tokens), 0),
-                'cached_tokens', coalesce(sum(u.cache_read_tokens), 0), 'thoughts_tokens', 0)
-            FROM usage_ledger u
-            WHERE u.tenant_id = %(tenant_id)s AND u.operation_id = %(operation_id)s::uuid AND u.prompt IS NOT NULL)),
+        || jsonb_build_object('usage', {{used}}),
     progress = progress || jsonb_build_object('stage', 'completed', 'at', now(), 'processed', progress -> 'total'),
     lease_until = '-infinity', updated_at = now(), completed_at = now()
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND operation_id = %(operation_id)s::uuid
@@ -154,14 +147,7 @@ RETURNING operation_id
 UPDATE operations
 SET status = 'failed', payload = %(payload)s::jsonb, error_message = left(%(message)s::text, 5000), error_kind = %(kind)s::text,
     result = result || %(result)s::jsonb
-        || jsonb_build_object('usage', (
-            SELECT jsonb_build_object(
-                'input_tokens', coalesce(sum(u.input_tokens + u.cache_read_tokens + u.cache_write_tokens), 0),
-                'output_tokens', coalesce(sum(u.output_tokens), 0),
-                'total_tokens', coalesce(sum(u.input_tokens + u.cache_read_tokens + u.cache_write_tokens + u.output_tokens), 0),
-                'cached_tokens', coalesce(sum(u.cache_read_tokens), 0), 'thoughts_tokens', 0)
-            FROM usage_ledger u
-            WHERE u.tenant_id = %(tenant_id)s AND u.operation_id = %(operation_id)s::uuid AND u.prompt IS NOT NULL)),
+        || jsonb_build_object('usage', {{used}}),
     lease_until = '-infinity', updated_at = now(), completed_at = now()
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND operation_id = %(operation_id)s::uuid
   AND fence = %(fence)s::bigint AND status = 'processing'

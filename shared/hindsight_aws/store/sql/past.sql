@@ -1,7 +1,10 @@
 -- former_facts --
 -- Facts out of use that were in use at the moment, the last to go first, with how near their words are to a vector.
 SELECT u.id, u.fact_type, u.text,
-       CASE WHEN u.embedding_model IS NOT DISTINCT FROM b.embedding_model THEN 1 - (u.embedding <=> %(embedding)s::halfvec) END
+       1 - (CASE WHEN u.embedding_model IS NOT DISTINCT FROM b.embedding_model THEN u.embedding ELSE (
+                SELECT r.embedding FROM reembedded_vectors r
+                WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.operation_id = b.vectors_beside
+                  AND r.kind = 'archived' AND r.item_id = u.id) END <=> %(embedding)s::halfvec)
 FROM invalidated_memory_units AS u
 JOIN banks AS b ON b.tenant_id = u.tenant_id AND b.bank_id = u.bank_id
 WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s::uuid AND u.fact_type = ANY (%(fact_types)s::text[])
@@ -36,11 +39,14 @@ WITH former AS MATERIALIZED (
 SELECT f.id, 'observation', f.text, 1 - (v.embedding <=> %(embedding)s::halfvec)
 FROM former AS f
 LEFT JOIN LATERAL (
-    SELECT r.embedding
+    SELECT CASE WHEN k.item_id IS NULL THEN r.embedding ELSE k.embedding END AS embedding
     FROM observation_revisions AS r
     JOIN banks AS b ON b.tenant_id = r.tenant_id AND b.bank_id = r.bank_id
-     AND b.embedding_model IS NOT DISTINCT FROM r.embedding_model
-    WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.observation_id = f.id AND r.sequence <= f.sequence
+    LEFT JOIN reembedded_vectors AS k
+      ON k.tenant_id = r.tenant_id AND k.bank_id = r.bank_id AND k.operation_id = b.vectors_beside AND k.kind = 'revision'
+     AND k.item_id = r.revision_id AND b.embedding_model IS DISTINCT FROM r.embedding_model
+    WHERE (k.item_id IS NOT NULL OR b.embedding_model IS NOT DISTINCT FROM r.embedding_model)
+      AND r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.observation_id = f.id AND r.sequence <= f.sequence
       AND r.embedding IS NOT NULL AND r.text = f.text
     ORDER BY r.sequence DESC
     LIMIT 1

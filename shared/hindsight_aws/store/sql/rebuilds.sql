@@ -32,7 +32,7 @@ ORDER BY scope_id
 
 -- scopes --
 -- Scopes with work or observations, in order of their ids, and what a rebuild of each would read and put aside.
-SELECT s.scope_id, s.tags, s.brief_hash, s.policy_hash, held.observations, work.facts, work.capped,
+SELECT s.scope_id, s.tags, s.brief_hash, s.policy_hash, locked.observations, work.facts, work.capped,
        EXISTS (SELECT FROM scopes shadow
                WHERE shadow.tenant_id = s.tenant_id AND shadow.bank_id = s.bank_id AND shadow.rebuilds = s.scope_id) AS is_rebuilding,
        s.rebuild_after > now() AS is_put_off
@@ -40,13 +40,13 @@ FROM scopes s
 CROSS JOIN LATERAL (
     SELECT count(*) AS observations FROM memory_units o
     WHERE o.tenant_id = s.tenant_id AND o.bank_id = s.bank_id AND o.scope_id = s.scope_id
-) AS held
+) AS locked
 CROSS JOIN LATERAL (
     SELECT count(*) AS facts, count(*) FILTER (WHERE w.outcome = 'capped') AS capped
     FROM consolidation_work w WHERE w.tenant_id = s.tenant_id AND w.bank_id = s.bank_id AND w.scope_id = s.scope_id
 ) AS work
 WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s::uuid AND s.rebuilds IS NULL
-  AND (%(after)s::uuid IS NULL OR s.scope_id > %(after)s::uuid) AND (work.facts > 0 OR held.observations > 0)
+  AND (%(after)s::uuid IS NULL OR s.scope_id > %(after)s::uuid) AND (work.facts > 0 OR locked.observations > 0)
 ORDER BY s.scope_id
 LIMIT %(at_most)s::integer
 
@@ -93,19 +93,19 @@ RETURNING scope_id, rebuilds
 
 -- ask_for_shadows --
 -- Marks rebuilds that are going on as asked for by somebody.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT k.scope_id FROM scopes k
     WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.rebuilds = ANY (%(scope_ids)s::uuid[]) AND NOT k.rebuild_forced
     ORDER BY k.scope_id
     FOR NO KEY UPDATE
 )
 UPDATE scopes s SET rebuild_forced = true
-FROM held h
+FROM locked h
 WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s::uuid AND s.scope_id = h.scope_id
 
 -- ask_for_work --
 -- Marks the work of rebuilds that are going on as asked for by somebody.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT k.work_id
     FROM scopes shadow
     JOIN consolidation_work k ON k.tenant_id = shadow.tenant_id AND k.bank_id = shadow.bank_id AND k.scope_id = shadow.scope_id
@@ -115,7 +115,7 @@ WITH held AS MATERIALIZED (
     FOR UPDATE OF k
 )
 UPDATE consolidation_work w SET requested = true
-FROM held h
+FROM locked h
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id
 
 -- account_for_evidence --
@@ -133,7 +133,7 @@ ON CONFLICT DO NOTHING
 
 -- follow_scope --
 -- Takes work out of a shadow whose fact has left the scope; what changed since it was worked on is pending again.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT w.work_id, NOT EXISTS (
                SELECT FROM consolidation_work o
                WHERE o.tenant_id = w.tenant_id AND o.bank_id = w.bank_id AND o.scope_id = shadow.rebuilds AND o.fact_id = w.fact_id
@@ -149,12 +149,12 @@ WITH held AS MATERIALIZED (
     ORDER BY w.work_id
     FOR UPDATE OF w
 ), strays AS (
-    DELETE FROM consolidation_work w USING held h
+    DELETE FROM consolidation_work w USING locked h
     WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id AND h.is_stray
 )
 UPDATE consolidation_work w
 SET {{clean_slate}}, due_at = now()
-FROM held h
+FROM locked h
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id AND NOT h.is_stray
 
 -- adopt_work --
@@ -344,7 +344,7 @@ WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND scope_id = %
 
 -- reopen_shadow --
 -- All facts of a shadow are pending again, as if new.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT k.work_id FROM consolidation_work k
     WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.scope_id = %(shadow_id)s::uuid
     ORDER BY k.work_id
@@ -352,7 +352,7 @@ WITH held AS MATERIALIZED (
 )
 UPDATE consolidation_work w
 SET {{clean_slate}}, run_id = NULL, due_at = now()
-FROM held h
+FROM locked h
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id
 
 -- note_ending --
@@ -416,7 +416,7 @@ WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s::uuid AND s.scope_
 
 -- reopen_capped --
 -- Facts that a cap kept out of scopes which have room now are pending again.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT k.work_id FROM consolidation_work k
     WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.scope_id = ANY (%(scope_ids)s::uuid[])
       AND k.state = 'done' AND k.outcome = 'capped'
@@ -425,7 +425,7 @@ WITH held AS MATERIALIZED (
 )
 UPDATE consolidation_work w
 SET {{clean_slate}}, run_id = NULL, due_at = now()
-FROM held h
+FROM locked h
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id
 
 -- policy_digest --

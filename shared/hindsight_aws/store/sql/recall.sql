@@ -50,7 +50,7 @@ SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),
 -- The memories of one type nearest to a vector, every vector of the bank read; OFFSET 0 keeps the vector index out of it.
 SELECT near.id, 1 - near.distance
 FROM (
-    SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance
+    SELECT u.id, {{u_vector}} <=> %(embedding)s::halfvec AS distance
     FROM memory_units AS u
     WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.fact_type = %(fact_type)s::text
       AND u.embedding IS NOT NULL
@@ -76,7 +76,7 @@ FROM (
         WHERE %(with_untagged)s::boolean AND n.tenant_id = %(tenant_id)s AND n.bank_id = %(bank_id)s AND n.tags = '{}'
     ) AS tagged
     CROSS JOIN LATERAL (
-        SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance
+        SELECT u.id, {{u_vector}} <=> %(embedding)s::halfvec AS distance
         FROM memory_units AS u
         WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = tagged.unit_id
           AND u.fact_type = %(fact_type)s::text AND u.embedding IS NOT NULL
@@ -91,38 +91,86 @@ LIMIT %(at_most)s::bigint
 -- semantic_index_world --
 -- The world facts nearest to a vector through their shared index, re-sorted because the scan's order is only nearly right.
 WITH near AS MATERIALIZED (
-    SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance
-    FROM memory_units AS u
-    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.fact_type = 'world'
-      AND {{u_passes}}
-    ORDER BY u.embedding <=> %(embedding)s::halfvec
-    LIMIT %(at_most)s::bigint
+    (SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance
+     FROM memory_units AS u
+     WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.fact_type = 'world'
+       AND {{u_is_in_place}}
+       AND {{u_passes}}
+     ORDER BY u.embedding <=> %(embedding)s::halfvec
+     LIMIT %(at_most)s::bigint)
+    UNION ALL
+    (SELECT r.item_id, r.embedding <=> %(embedding)s::halfvec
+     FROM reembedded_vectors AS r
+     CROSS JOIN LATERAL (
+         SELECT FROM memory_units AS u
+         WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = r.item_id AND u.fact_type = 'world'
+           AND NOT {{u_is_in_place}}
+           AND {{u_passes}}
+         OFFSET 0
+     ) AS there
+     WHERE {{beside}} IS NOT NULL
+       AND r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s AND r.operation_id = {{beside}} AND r.kind = 'memory'
+     ORDER BY r.embedding <=> %(embedding)s::halfvec
+     LIMIT %(at_most)s::bigint)
 )
 SELECT near.id, 1 - near.distance FROM near WHERE near.distance <= %(farthest)s::float8 ORDER BY near.distance, near.id
+LIMIT %(at_most)s::bigint
 
 -- semantic_index_experience --
 -- The experiences nearest to a vector through their shared index, re-sorted because the scan's order is only nearly right.
 WITH near AS MATERIALIZED (
-    SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance
-    FROM memory_units AS u
-    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.fact_type = 'experience'
-      AND {{u_passes}}
-    ORDER BY u.embedding <=> %(embedding)s::halfvec
-    LIMIT %(at_most)s::bigint
+    (SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance
+     FROM memory_units AS u
+     WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.fact_type = 'experience'
+       AND {{u_is_in_place}}
+       AND {{u_passes}}
+     ORDER BY u.embedding <=> %(embedding)s::halfvec
+     LIMIT %(at_most)s::bigint)
+    UNION ALL
+    (SELECT r.item_id, r.embedding <=> %(embedding)s::halfvec
+     FROM reembedded_vectors AS r
+     CROSS JOIN LATERAL (
+         SELECT FROM memory_units AS u
+         WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = r.item_id AND u.fact_type = 'experience'
+           AND NOT {{u_is_in_place}}
+           AND {{u_passes}}
+         OFFSET 0
+     ) AS there
+     WHERE {{beside}} IS NOT NULL
+       AND r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s AND r.operation_id = {{beside}} AND r.kind = 'memory'
+     ORDER BY r.embedding <=> %(embedding)s::halfvec
+     LIMIT %(at_most)s::bigint)
 )
 SELECT near.id, 1 - near.distance FROM near WHERE near.distance <= %(farthest)s::float8 ORDER BY near.distance, near.id
+LIMIT %(at_most)s::bigint
 
 -- semantic_index_observation --
 -- The observations nearest to a vector through their shared index, re-sorted because the scan's order is only nearly right.
 WITH near AS MATERIALIZED (
-    SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance
-    FROM memory_units AS u
-    WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.fact_type = 'observation'
-      AND {{u_passes}}
-    ORDER BY u.embedding <=> %(embedding)s::halfvec
-    LIMIT %(at_most)s::bigint
+    (SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance
+     FROM memory_units AS u
+     WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.fact_type = 'observation'
+       AND {{u_is_in_place}}
+       AND {{u_passes}}
+     ORDER BY u.embedding <=> %(embedding)s::halfvec
+     LIMIT %(at_most)s::bigint)
+    UNION ALL
+    (SELECT r.item_id, r.embedding <=> %(embedding)s::halfvec
+     FROM reembedded_vectors AS r
+     CROSS JOIN LATERAL (
+         SELECT FROM memory_units AS u
+         WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = r.item_id AND u.fact_type = 'observation'
+           AND NOT {{u_is_in_place}}
+           AND {{u_passes}}
+         OFFSET 0
+     ) AS there
+     WHERE {{beside}} IS NOT NULL
+       AND r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s AND r.operation_id = {{beside}} AND r.kind = 'memory'
+     ORDER BY r.embedding <=> %(embedding)s::halfvec
+     LIMIT %(at_most)s::bigint)
 )
 SELECT near.id, 1 - near.distance FROM near WHERE near.distance <= %(farthest)s::float8 ORDER BY near.distance, near.id
+LIMIT %(at_most)s::bigint
 
 -- keyword --
 -- The memories of one type that match the rarest terms best by BM25, rarity counted over all types asked for.
@@ -213,7 +261,7 @@ WHERE counted.units > 0
 -- dated --
 -- The memories of one type nearest to a vector of those that happened or were told of in the windows, the newest of too many.
 WITH met AS MATERIALIZED (
-    SELECT u.id, u.embedding <=> %(embedding)s::halfvec AS distance, u.occurred_start, u.occurred_end, u.mentioned_at
+    SELECT u.id, {{u_vector}} <=> %(embedding)s::halfvec AS distance, u.occurred_start, u.occurred_end, u.mentioned_at
     FROM unnest(%(starts)s::timestamptz[], %(ends)s::timestamptz[]) AS asked (first, last)
     CROSS JOIN LATERAL (
         (SELECT m.id, false AS lasts

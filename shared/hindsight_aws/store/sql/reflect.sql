@@ -42,7 +42,7 @@ SELECT bank_id, run_id, subject, request, state, action, turn, status, answer, e
        forgotten_at IS NOT NULL AS is_forgotten, open_calls, lost_calls
 FROM reflect_runs WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND run_id = %(run_id)s::uuid
 
--- hold --
+-- lock --
 -- Locks a run until the transaction ends: what is deleted meanwhile waits, and then forgets what was written.
 SELECT status FROM reflect_runs
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND run_id = %(run_id)s::uuid
@@ -174,7 +174,7 @@ WITH concerned AS MATERIALIZED (
 DELETE FROM reflect_steps s USING forgotten f
 WHERE s.tenant_id = %(tenant_id)s AND s.bank_id = %(bank_id)s::uuid AND s.run_id = f.run_id AND f.status <> 'running'
 
--- holds_memories --
+-- has_memories --
 -- Whether the bank has a memory of one of these types.
 SELECT EXISTS (SELECT FROM memory_units WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid
-               AND fact_type = ANY (%(fact_types)s::text[])) AS holds
+               AND fact_type = ANY (%(fact_types)s::text[])) AS there

@@ -1,5 +1,5 @@
 -- open --
--- The refreshes of a model that wait or run, held in id order.
+-- The refreshes of a model that wait or run, locked in id order.
 SELECT operation_id, status, payload, due_at FROM operations
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND page_id = %(page_id)s::uuid AND status IN ('pending', 'processing')
 ORDER BY operation_id
@@ -33,7 +33,7 @@ FROM (SELECT l.operation_id FROM operations l
 WHERE o.tenant_id = %(tenant_id)s AND o.bank_id = %(bank_id)s::uuid AND o.operation_id = due.operation_id
 RETURNING o.operation_id, o.page_id, o.subject, o.payload, o.fence, o.attempts
 
--- held --
+-- lock --
 -- A refresh whose fence holds; it is kept from others.
 SELECT operation_id, page_id, subject, payload, fence, attempts FROM operations
 WHERE tenant_id = %(tenant_id)s AND bank_id = %(bank_id)s::uuid AND operation_id = %(operation_id)s::uuid

@@ -91,7 +91,7 @@ WHERE e.tenant_id = %(tenant_id)s AND e.bank_id = %(bank_id)s::uuid AND e.observ
 
 -- reopen_work --
 -- Facts that a run is through with are pending again; held back until somebody asks, unless they are to be tried at once.
-WITH held AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
     SELECT k.work_id FROM consolidation_work k
     WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s::uuid AND k.run_id = %(run_id)s::uuid AND k.state = 'done'
     ORDER BY k.work_id
@@ -100,7 +100,7 @@ WITH held AS MATERIALIZED (
 UPDATE consolidation_work w
 SET {{clean_slate}}, run_id = NULL, requested = w.requested OR %(retry)s::boolean,
     due_at = CASE WHEN %(retry)s::boolean THEN now() ELSE 'infinity' END
-FROM held h
+FROM locked h
 WHERE w.tenant_id = %(tenant_id)s AND w.bank_id = %(bank_id)s::uuid AND w.work_id = h.work_id
 
 -- mark_reverted --

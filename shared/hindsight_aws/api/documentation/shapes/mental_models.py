@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
 from hindsight_aws.api.documentation.shapes.usage import TokenUsage
+
+_FallbackReason: TypeAlias = Literal[
+    "no_baseline_content",
+    "source_query_changed",
+    "structured_doc_unreadable",
+    "delta_ops_failed",
+    "delta_ops_all_skipped",
+]
+_Outcome: TypeAlias = Literal[
+    "content_written",
+    "content_unchanged",
+    "content_preserved_no_new_facts",
+    "refresh_failed_empty_candidate",
+    "refresh_failed_delta_not_applied",
+]
 
 
 class MentalModelTrigger(TypedDict):
@@ -145,23 +160,8 @@ class MentalModelRefreshTrace(TypedDict):
 
     recorded_at: NotRequired[str | None]
     effective_mode: Literal["full", "delta"]
-    mode_fallback_reason: NotRequired[
-        Literal[
-            "no_baseline_content",
-            "source_query_changed",
-            "structured_doc_unreadable",
-            "delta_ops_failed",
-            "delta_ops_all_skipped",
-        ]
-        | None
-    ]
-    outcome: Literal[
-        "content_written",
-        "content_unchanged",
-        "content_preserved_no_new_facts",
-        "refresh_failed_empty_candidate",
-        "refresh_failed_delta_not_applied",
-    ]
+    mode_fallback_reason: NotRequired[_FallbackReason | None]
+    outcome: _Outcome
     tool_calls: NotRequired[list[MentalModelTraceToolCall]]
     llm_calls: NotRequired[list[LLMCallTrace]]
     delta_operations: NotRequired[MentalModelDeltaOperations | None]
@@ -178,23 +178,8 @@ class MentalModelDryRunRefreshResult(TypedDict):
     name: str
     requested_mode: Literal["full", "delta"]
     effective_mode: Literal["full", "delta"]
-    mode_fallback_reason: NotRequired[
-        Literal[
-            "no_baseline_content",
-            "source_query_changed",
-            "structured_doc_unreadable",
-            "delta_ops_failed",
-            "delta_ops_all_skipped",
-        ]
-        | None
-    ]
-    outcome: Literal[
-        "content_written",
-        "content_unchanged",
-        "content_preserved_no_new_facts",
-        "refresh_failed_empty_candidate",
-        "refresh_failed_delta_not_applied",
-    ]
+    mode_fallback_reason: NotRequired[_FallbackReason | None]
+    outcome: _Outcome
     would_persist: bool
     scope: MentalModelRefreshScope
     window: MentalModelRefreshWindow

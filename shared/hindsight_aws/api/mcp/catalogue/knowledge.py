@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hindsight_aws.api.mcp.arguments import maybe, number, strings, text
-from hindsight_aws.api.mcp.catalogue.trigger import TRIGGER, trigger_of
+from hindsight_aws.api.mcp.catalogue.trigger import TRIGGER, with_trigger
 from hindsight_aws.api.mcp.tool import BANK, Arguments, Effect, RouteCall, Tool, asking, at, same
 from hindsight_aws.ports.model_gateway import JsonObject
 
@@ -24,19 +24,14 @@ _PAGE: Final[dict[str, JsonObject]] = {
 
 def _create_page(given: Arguments) -> Sequence[RouteCall]:
     body: JsonObject = {name: given[name] for name in ("name", "parent_id", *_WRITTEN) if name in given}
-    return [RouteCall("POST", at(f"{_BASE}/pages", given), body=_triggered(body, given))]
+    return [RouteCall("POST", at(f"{_BASE}/pages", given), body=with_trigger(body, given))]
 
 
 def _update(given: Arguments) -> Sequence[RouteCall]:
     body: JsonObject = {name: given[name] for name in ("name", *_WRITTEN) if name in given}
     if "parent_id" in given:
         body["parent_id"] = given["parent_id"] or None
-    return [RouteCall("PATCH", at(_NODE, given), body=_triggered(body, given))]
-
-
-def _triggered(body: JsonObject, given: Arguments) -> JsonObject:
-    trigger = trigger_of(given)
-    return body if trigger is None else {**body, "trigger": trigger}
+    return [RouteCall("PATCH", at(_NODE, given), body=with_trigger(body, given))]
 
 
 TOOLS: Final = (

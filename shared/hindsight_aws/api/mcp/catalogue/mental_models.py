@@ -7,7 +7,7 @@ from typing import Final
 
 from hindsight_aws.api.mcp.arguments import flag, maybe, number, strings, text
 from hindsight_aws.api.mcp.catalogue.banks import SKIPPED, most
-from hindsight_aws.api.mcp.catalogue.trigger import TRIGGER, trigger_of
+from hindsight_aws.api.mcp.catalogue.trigger import TRIGGER, with_trigger
 from hindsight_aws.api.mcp.tool import BANK, Arguments, Effect, RouteCall, Tool, asking, at, same
 from hindsight_aws.ports.model_gateway import JsonObject
 
@@ -25,17 +25,12 @@ def _create(given: Arguments) -> Sequence[RouteCall]:
     body: JsonObject = {name: given[name] for name in ("name", "source_query", "tags", "max_tokens") if name in given}
     if "mental_model_id" in given:
         body["id"] = given["mental_model_id"]
-    return [RouteCall("POST", at(_MODELS, given), body=_triggered(body, given))]
+    return [RouteCall("POST", at(_MODELS, given), body=with_trigger(body, given))]
 
 
 def _update(given: Arguments) -> Sequence[RouteCall]:
     body: JsonObject = {name: given[name] for name in ("name", "source_query", "tags", "max_tokens") if name in given}
-    return [RouteCall("PATCH", at(_MODEL, given), body=_triggered(body, given))]
-
-
-def _triggered(body: JsonObject, given: Arguments) -> JsonObject:
-    trigger = trigger_of(given)
-    return body if trigger is None else {**body, "trigger": trigger}
+    return [RouteCall("PATCH", at(_MODEL, given), body=with_trigger(body, given))]
 
 
 TOOLS: Final = (

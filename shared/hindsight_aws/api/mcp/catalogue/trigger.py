@@ -37,7 +37,13 @@ TRIGGER: Final = maybe(
 )
 
 
-def trigger_of(given: Arguments) -> JsonObject | None:
+def with_trigger(body: JsonObject, given: Arguments) -> JsonObject:
+    """The body with the trigger that the arguments describe, if they do.  Raises InvalidRequest."""
+    trigger = _trigger_of(given)
+    return body if trigger is None else {**body, "trigger": trigger}
+
+
+def _trigger_of(given: Arguments) -> JsonObject | None:
     """The trigger with the shorthands laid into it; None when nothing is said of it.  Raises InvalidRequest."""
     said = given.get("trigger", {})
     if not isinstance(said, dict):

@@ -16,7 +16,7 @@ attempts = 0, looks = 0, calls = 0, deferrals = 0, revivals = 0, refused_delete 
     SELECT FROM jsonb_array_elements(%(filters)s::jsonb) AS wanted
     WHERE s.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted)) OR f.tags @> ARRAY(SELECT jsonb_array_elements_text(wanted))))
 
--- batch_held --
+-- batch_locked --
 -- The pending work of a batch, kept from change in order.
 SELECT k.work_id FROM consolidation_work k
 WHERE k.tenant_id = %(tenant_id)s AND k.bank_id = %(bank_id)s AND k.work_id = ANY(%(work_ids)s::uuid[]) AND k.state = 'pending'

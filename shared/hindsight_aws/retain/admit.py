@@ -19,8 +19,8 @@ from hindsight_aws.ports.store import Transaction
 from hindsight_aws.retain.extraction.recipes import config_of
 from hindsight_aws.retain.intake.accepted import DocumentTask, Part, scopes_from_json
 from hindsight_aws.retain.intake.screen import screen
-from hindsight_aws.retain.intake.warnings import warnings_for
 from hindsight_aws.retain.plan import named_documents
+from hindsight_aws.retain.warnings import warnings_for
 from hindsight_aws.screening import BUILT_IN, Detector, Screening, as_result, policy_of
 from hindsight_aws.settings import Settings
 

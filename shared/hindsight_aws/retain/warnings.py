@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, get_args
 
-from hindsight_aws.banks.config import resolve
+from hindsight_aws.configuration.config import resolve
 from hindsight_aws.model.bank import Bank
 from hindsight_aws.prompts import ExtractionMode
 from hindsight_aws.retain.extraction.recipes import CHUNKS, config_of

@@ -70,9 +70,7 @@ class Pages(Protocol):
         """Blocks of an ending that depend on the endings before it; in place of those of the same kind.  Pure."""
         ...
 
-    def compose(
-        self, run: Run, kept: JsonObject, said: Mapping[str, JsonObject], found: list[FoundPiece]
-    ) -> JsonObject:
+    def compose(self, run: Run, kept: JsonObject, said: Mapping[str, JsonObject]) -> JsonObject:
         """What `commit` needs that takes a model: made before, with no transaction open, and kept with the run.
 
         Raises: what an embedder raises.
