@@ -23,6 +23,7 @@ HindsightError
 ├── FileUnreadable            a file that no text can be read from; final
 ├── SignerUnavailable         the key that signs receipts did not do what was asked; that may pass
 ├── DatabaseUnavailable       no connection within the time allowed, or it broke
+│   └── NoDatabaseToken       no token to log in with could be signed
 ├── DatabaseRefused           a statement broke a rule of the schema; nothing of its transaction was written
 ├── DatabaseTooSlow           a statement ran past its time limit; nothing of its transaction was written
 └── ModelError                a model call that gave nothing usable
@@ -183,6 +184,10 @@ class DatabaseTooSlow(HindsightError):
 
 class DatabaseUnavailable(HindsightError):
     """No database connection within the time allowed, or it broke in mid-transaction."""
+
+
+class NoDatabaseToken(DatabaseUnavailable):
+    """No token to log in with can be signed here; the message says why."""
 
 
 class ModelError(HindsightError):

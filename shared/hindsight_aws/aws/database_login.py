@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from hindsight_aws.errors import DatabaseUnavailable
+from hindsight_aws.errors import NoDatabaseToken
 from hindsight_aws.settings import Settings, WrongSetting
 
 if TYPE_CHECKING:
@@ -21,15 +21,11 @@ if TYPE_CHECKING:
 _POSTGRES_PORT: Final = 5432
 
 
-class NoToken(DatabaseUnavailable):
-    """No token to log in with can be signed here; the message says why."""
-
-
 def login(settings: Settings) -> Callable[[], str]:
     """What gives a connection string that logs in now.
 
     A token lives for 15 minutes, so in the cloud each connection gets its own; signing one takes no network.
-    What it gives raises NoToken where there are no credentials, or no host or user to sign for.
+    What it gives raises NoDatabaseToken where there are no credentials, or no host or user to sign for.
     """
     url = settings.hindsight_database_url
     if settings.hindsight_environment == "local" or conninfo_to_dict(url).get("password"):
@@ -65,14 +61,14 @@ def _token(url: str, region: str) -> str:
 
     parts = conninfo_to_dict(url)
     if not parts.get("host") or not parts.get("user"):
-        raise NoToken("HINDSIGHT_DATABASE_URL names no host or no user to sign a token for")
+        raise NoDatabaseToken("HINDSIGHT_DATABASE_URL names no host or no user to sign a token for")
     rds = boto3.session.Session().client("rds", region_name=region)
     try:
         token: str = rds.generate_db_auth_token(
             DBHostname=str(parts["host"]), Port=int(parts.get("port") or _POSTGRES_PORT), DBUsername=str(parts["user"])
         )
     except BotoCoreError as failed:
-        raise NoToken(f"no token could be signed to log in with ({type(failed).__name__})") from failed
+        raise NoDatabaseToken(f"no token could be signed to log in with ({type(failed).__name__})") from failed
     return token
 
 

@@ -21,7 +21,8 @@ STATUS = {
     "WorkCrashed": 502,
     "WorkRaced": 503, "VectorsReplaced": 503,
     "FilesUnavailable": 503, "FileUnreadable": 422, "SignerUnavailable": 503,
-    "DatabaseRefused": 500, "DatabaseTooSlow": 504, "DatabaseUnavailable": 503, "ModelError": 502,
+    "DatabaseRefused": 500, "DatabaseTooSlow": 504, "DatabaseUnavailable": 503, "NoDatabaseToken": 503,
+    "ModelError": 502,
     "ModelUnavailable": 503, "ModelRefused": 502, "ModelDenied": 502,
     "ModelInputTooLong": 502, "ModelReplyMalformed": 502, "ModelReplyTruncated": 502, "HindsightError": 500,
 }  # fmt: skip

@@ -22,6 +22,7 @@ PASSING = {
     "WorkDeferred": 503, "ModelThrottled": 503, "LeaseHeld": 503, "WorkRaced": 503, "VectorsReplaced": 503,
     "WorkSuperseded": 503, "WorkCancelled": 503,
     "ModelUnavailable": 503, "FilesUnavailable": 503, "SignerUnavailable": 503, "DatabaseUnavailable": 503,
+    "NoDatabaseToken": 503,
     "DatabaseTooSlow": 504,
 }  # fmt: skip
 OF_THE_WORKFLOW = {

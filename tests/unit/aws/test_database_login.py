@@ -10,8 +10,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from hindsight_aws.aws.database_login import NoToken, administrator_url, login
-from hindsight_aws.errors import DatabaseUnavailable
+from hindsight_aws.aws.database_login import administrator_url, login
+from hindsight_aws.errors import DatabaseUnavailable, NoDatabaseToken
 from hindsight_aws.settings import Settings, WrongSetting
 from hindsight_aws.store.connection import ConnectionHolder
 
@@ -84,7 +84,7 @@ def test_where_no_token_can_be_signed_there_is_no_database(
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
 
-    with pytest.raises(NoToken, match=why):
+    with pytest.raises(NoDatabaseToken, match=why):
         login(Settings(hindsight_database_url=url, hindsight_environment="cloud"))()
 
 

@@ -12,6 +12,7 @@ from hindsight_aws.jobs.outcomes import Outcome, outcome_of
 _PASSING = {
     "DatabaseTooSlow",
     "DatabaseUnavailable",
+    "NoDatabaseToken",
     "FilesUnavailable",
     "ModelUnavailable",
     "SignerUnavailable",

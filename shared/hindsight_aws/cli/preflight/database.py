@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from hindsight_aws.cli.preflight.finding import Finding, not_known, ok, warning, wrong
-from hindsight_aws.errors import DatabaseUnavailable, HindsightError
+from hindsight_aws.errors import DatabaseUnavailable, HindsightError, NoDatabaseToken
 from hindsight_aws.settings import Settings
 from hindsight_aws.store.inspection import Inspection, RoleFacts
 
@@ -52,11 +52,9 @@ def check_database(settings: Settings, admin_url: str) -> Iterator[Finding]:
 
 
 def _inside(inspection: Inspection, *, is_function: bool) -> Iterator[Finding]:
-    from hindsight_aws.aws.database_login import NoToken
-
     try:
         role = inspection.role()
-    except NoToken as why:
+    except NoDatabaseToken as why:
         yield not_known(f"How the database looks to HINDSIGHT_DATABASE_URL: {why}.")
         return
     yield ok(f"The database answers, as role {role.name}.")

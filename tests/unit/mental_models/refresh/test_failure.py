@@ -18,7 +18,8 @@ NAMES = [name for name, kind in inspect.getmembers(errors, inspect.isclass) if i
 OF_THE_WORKFLOW = ["ReflectTimeout", "Sandbox.Timedout", "States.Timeout", "Lambda.Unknown", "ReflectRunaway"]
 PASSING = {
     "WorkDeferred", "ModelThrottled", "LimitReached", "LeaseHeld", "WorkRaced", "VectorsReplaced",
-    "DatabaseTooSlow", "DatabaseUnavailable", "FilesUnavailable", "ModelUnavailable", "SignerUnavailable",
+    "DatabaseTooSlow", "DatabaseUnavailable", "NoDatabaseToken",
+    "FilesUnavailable", "ModelUnavailable", "SignerUnavailable",
     "ReflectTimeout", "Sandbox.Timedout", "States.Timeout", "Lambda.Unknown",
 }  # fmt: skip
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
