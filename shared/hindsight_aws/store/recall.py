@@ -204,14 +204,14 @@ class PostgresRecallReads:
         self._session.send(_SQL["plan_by_size"])
         watch.lap()
         for fact_type, path in paths.items():
+            asked = {**params, "fact_type": fact_type}
             if path is VectorPath.EXACT:
-                found[fact_type] = self._session.send(_SQL["semantic_exact"], fact_type=fact_type, **params)
+                found[fact_type] = self._session.send(_SQL["semantic_exact"], **asked)
             elif path is VectorPath.TAGGED:
-                anchor = _anchor_params(query)
-                found[fact_type] = self._session.send(_SQL["semantic_tagged"], fact_type=fact_type, **anchor, **params)
+                found[fact_type] = self._session.send(_SQL["semantic_tagged"], **_anchor_params(query), **asked)
             else:
                 self._bound_index_scan(query, fact_type)
-                found[fact_type] = self._session.send(_SQL[f"semantic_index_{fact_type}"], **params)
+                found[fact_type] = self._session.send(_SQL[f"semantic_index_{fact_type}"], **asked)
             watch.lap("semantic", fact_type)
         return found
 

@@ -75,7 +75,7 @@ def _exact(shelf: _Shelf, tags: TagFilter) -> set[tuple[str, ...]]:
 
 
 def _indexed(shelf: _Shelf, tags: TagFilter) -> set[tuple[str, ...]]:
-    return shelf.run("semantic_index_world", **_near(), **predicate_of(tags).params())
+    return shelf.run("semantic_index_world", fact_type="world", **_near(), **predicate_of(tags).params())
 
 
 def _tagged(shelf: _Shelf, tags: TagFilter) -> set[tuple[str, ...]]:

@@ -105,7 +105,7 @@ def _compared(desk: Desk, bank_id: UUID, scope_id: UUID) -> dict[str, list[tuple
         ("consolidation", "neighbours", {"vectors": [vector], "at_least": -1.0, "at_most": 5, **scoped}),
         ("compaction", "pairs", {"at_least": -1.0, "at_most": 9, **scoped}),
         *(("recall", name, query) for name in _SEMANTIC),
-        ("recall", "semantic_index_observation", query),
+        ("recall", "semantic_index_observation", query | {"fact_type": "observation"}),
     ]
     with desk.services.store.transaction(desk.tenant) as tx:
         return {name: sorted(tx.session.tuples(queries(of)[name], bank_id=bank_id, **each)) for of, name, each in asked}

@@ -99,19 +99,7 @@ WITH near AS MATERIALIZED (
      ORDER BY u.embedding <=> %(embedding)s::halfvec
      LIMIT %(at_most)s::bigint)
     UNION ALL
-    (SELECT r.item_id, r.embedding <=> %(embedding)s::halfvec
-     FROM reembedded_vectors AS r
-     CROSS JOIN LATERAL (
-         SELECT FROM memory_units AS u
-         WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = r.item_id AND u.fact_type = 'world'
-           AND NOT {{u_is_in_place}}
-           AND {{u_passes}}
-         OFFSET 0
-     ) AS there
-     WHERE {{beside}} IS NOT NULL
-       AND r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s AND r.operation_id = {{beside}} AND r.kind = 'memory'
-     ORDER BY r.embedding <=> %(embedding)s::halfvec
-     LIMIT %(at_most)s::bigint)
+    {{nearest_beside}}
 )
 SELECT near.id, 1 - near.distance FROM near WHERE near.distance <= %(farthest)s::float8 ORDER BY near.distance, near.id
 LIMIT %(at_most)s::bigint
@@ -127,19 +115,7 @@ WITH near AS MATERIALIZED (
      ORDER BY u.embedding <=> %(embedding)s::halfvec
      LIMIT %(at_most)s::bigint)
     UNION ALL
-    (SELECT r.item_id, r.embedding <=> %(embedding)s::halfvec
-     FROM reembedded_vectors AS r
-     CROSS JOIN LATERAL (
-         SELECT FROM memory_units AS u
-         WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = r.item_id AND u.fact_type = 'experience'
-           AND NOT {{u_is_in_place}}
-           AND {{u_passes}}
-         OFFSET 0
-     ) AS there
-     WHERE {{beside}} IS NOT NULL
-       AND r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s AND r.operation_id = {{beside}} AND r.kind = 'memory'
-     ORDER BY r.embedding <=> %(embedding)s::halfvec
-     LIMIT %(at_most)s::bigint)
+    {{nearest_beside}}
 )
 SELECT near.id, 1 - near.distance FROM near WHERE near.distance <= %(farthest)s::float8 ORDER BY near.distance, near.id
 LIMIT %(at_most)s::bigint
@@ -155,19 +131,7 @@ WITH near AS MATERIALIZED (
      ORDER BY u.embedding <=> %(embedding)s::halfvec
      LIMIT %(at_most)s::bigint)
     UNION ALL
-    (SELECT r.item_id, r.embedding <=> %(embedding)s::halfvec
-     FROM reembedded_vectors AS r
-     CROSS JOIN LATERAL (
-         SELECT FROM memory_units AS u
-         WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = r.item_id AND u.fact_type = 'observation'
-           AND NOT {{u_is_in_place}}
-           AND {{u_passes}}
-         OFFSET 0
-     ) AS there
-     WHERE {{beside}} IS NOT NULL
-       AND r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s AND r.operation_id = {{beside}} AND r.kind = 'memory'
-     ORDER BY r.embedding <=> %(embedding)s::halfvec
-     LIMIT %(at_most)s::bigint)
+    {{nearest_beside}}
 )
 SELECT near.id, 1 - near.distance FROM near WHERE near.distance <= %(farthest)s::float8 ORDER BY near.distance, near.id
 LIMIT %(at_most)s::bigint

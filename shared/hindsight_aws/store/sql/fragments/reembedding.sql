@@ -26,3 +26,19 @@ CASE WHEN {{u_is_in_place}} THEN u.embedding ELSE (
     WHERE r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s::uuid AND r.operation_id = {{beside}}
       AND r.kind = 'memory' AND r.item_id = u.id)
 END
+
+-- nearest_beside --
+-- The memories of a type nearest to a vector among those whose vectors serve from beside, through the index over these.
+(SELECT r.item_id, r.embedding <=> %(embedding)s::halfvec
+     FROM reembedded_vectors AS r
+     CROSS JOIN LATERAL (
+         SELECT FROM memory_units AS u
+         WHERE u.tenant_id = %(tenant_id)s AND u.bank_id = %(bank_id)s AND u.id = r.item_id AND u.fact_type = %(fact_type)s::text
+           AND NOT {{u_is_in_place}}
+           AND {{u_passes}}
+         OFFSET 0
+     ) AS there
+     WHERE {{beside}} IS NOT NULL
+       AND r.tenant_id = %(tenant_id)s AND r.bank_id = %(bank_id)s AND r.operation_id = {{beside}} AND r.kind = 'memory'
+     ORDER BY r.embedding <=> %(embedding)s::halfvec
+     LIMIT %(at_most)s::bigint)
